@@ -6,7 +6,5714 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v4/schema"
 )
 
-var appliedTypes = []schema.TypeDef{{Name: "io.k8s.api.admissionregistration.v1.AuditAnnotation", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "valueExpression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ExpressionWarning", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fieldRef", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "warning", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1.MatchCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1.MatchResources", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "excludeResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared2}, ElementRelationship: "atomic"}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "resourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared2}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1.MutatingWebhook", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "admissionReviewVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "clientConfig", Type: schema.TypeRef{NamedType: &shared4}, Default: map[interface{}]interface{}{}}, {Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared5}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "reinvocationPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared6}, ElementRelationship: "atomic"}}}}, {Name: "sideEffects", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "timeoutSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared9}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.NamedRuleWithOperations", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "scope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1.ParamKind", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1.ParamRef", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "parameterNotFoundAction", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1.RuleWithOperations", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "scope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ServiceReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.TypeChecking", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expressionWarnings", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared10}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared11}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared12}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared13}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared14}}, {Name: "paramRef", Type: schema.TypeRef{NamedType: &shared15}}, {Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "validationActions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "auditAnnotations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared16}, ElementRelationship: "atomic"}}}}, {Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared5}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared14}}, {Name: "paramKind", Type: schema.TypeRef{NamedType: &shared17}}, {Name: "validations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared18}, ElementRelationship: "atomic"}}}}, {Name: "variables", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared19}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "typeChecking", Type: schema.TypeRef{NamedType: &shared21}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingWebhook", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "admissionReviewVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "clientConfig", Type: schema.TypeRef{NamedType: &shared4}, Default: map[interface{}]interface{}{}}, {Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared5}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared6}, ElementRelationship: "atomic"}}}}, {Name: "sideEffects", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "timeoutSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared22}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.Validation", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "messageExpression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.Variable", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1.WebhookClientConfig", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "caBundle", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "service", Type: schema.TypeRef{NamedType: &shared23}}, {Name: "url", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ApplyConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.AuditAnnotation", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "valueExpression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ExpressionWarning", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fieldRef", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "warning", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.JSONPatch", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.MatchCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.MatchResources", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "excludeResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared24}, ElementRelationship: "atomic"}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "resourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared24}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared25}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared26}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBindingSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared27}}, {Name: "paramRef", Type: schema.TypeRef{NamedType: &shared28}}, {Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicySpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared29}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared27}}, {Name: "mutations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared30}, ElementRelationship: "atomic"}}}}, {Name: "paramKind", Type: schema.TypeRef{NamedType: &shared31}}, {Name: "reinvocationPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "variables", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared32}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.Mutation", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "applyConfiguration", Type: schema.TypeRef{NamedType: &shared33}}, {Name: "jsonPatch", Type: schema.TypeRef{NamedType: &shared34}}, {Name: "patchType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.NamedRuleWithOperations", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "scope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ParamKind", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ParamRef", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "parameterNotFoundAction", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.TypeChecking", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expressionWarnings", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared35}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared36}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared37}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared38}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyBindingSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared27}}, {Name: "paramRef", Type: schema.TypeRef{NamedType: &shared28}}, {Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "validationActions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicySpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "auditAnnotations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared39}, ElementRelationship: "atomic"}}}}, {Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared29}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared27}}, {Name: "paramKind", Type: schema.TypeRef{NamedType: &shared31}}, {Name: "validations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared40}, ElementRelationship: "atomic"}}}}, {Name: "variables", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared32}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "typeChecking", Type: schema.TypeRef{NamedType: &shared41}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.Validation", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "messageExpression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.Variable", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.AuditAnnotation", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "valueExpression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ExpressionWarning", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fieldRef", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "warning", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.MatchCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.MatchResources", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "excludeResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared42}, ElementRelationship: "atomic"}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "resourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared42}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.MutatingWebhook", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "admissionReviewVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "clientConfig", Type: schema.TypeRef{NamedType: &shared43}, Default: map[interface{}]interface{}{}}, {Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared44}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "reinvocationPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared6}, ElementRelationship: "atomic"}}}}, {Name: "sideEffects", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "timeoutSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.MutatingWebhookConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared45}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.NamedRuleWithOperations", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "scope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ParamKind", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ParamRef", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "parameterNotFoundAction", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ServiceReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.TypeChecking", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expressionWarnings", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared46}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared47}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared48}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared49}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyBindingSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared50}}, {Name: "paramRef", Type: schema.TypeRef{NamedType: &shared51}}, {Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "validationActions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicySpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "auditAnnotations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared52}, ElementRelationship: "atomic"}}}}, {Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared44}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared50}}, {Name: "paramKind", Type: schema.TypeRef{NamedType: &shared53}}, {Name: "validations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared54}, ElementRelationship: "atomic"}}}}, {Name: "variables", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared55}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "typeChecking", Type: schema.TypeRef{NamedType: &shared56}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingWebhook", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "admissionReviewVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "clientConfig", Type: schema.TypeRef{NamedType: &shared43}, Default: map[interface{}]interface{}{}}, {Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared44}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared6}, ElementRelationship: "atomic"}}}}, {Name: "sideEffects", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "timeoutSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingWebhookConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared57}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.Validation", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "messageExpression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.Variable", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.WebhookClientConfig", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "caBundle", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "service", Type: schema.TypeRef{NamedType: &shared58}}, {Name: "url", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apiserverinternal.v1alpha1.ServerStorageVersion", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiServerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "decodableVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "encodingVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "servedVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersion", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared59}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared60}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersionCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersionSpec", Atom: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared64}, ElementRelationship: "separable"}}}}}}, {Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersionStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "commonEncodingVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared65}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "storageVersions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared66}, ElementRelationship: "associative", Keys: []string{"apiServerID"}}}}}}}}}, {Name: "io.k8s.api.apps.v1.ControllerRevision", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1.DaemonSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared67}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared68}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.DaemonSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1.DaemonSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}, {Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared70}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.DaemonSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared71}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberAvailable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "numberMisscheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberReady", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberUnavailable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1.DaemonSetUpdateStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared72}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1.Deployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared73}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared74}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.DeploymentCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1.DeploymentSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "paused", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "progressDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "strategy", Type: schema.TypeRef{NamedType: &shared76}, Default: map[interface{}]interface{}{}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.DeploymentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared77}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1.DeploymentStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared78}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1.ReplicaSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared79}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared80}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.ReplicaSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1.ReplicaSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.ReplicaSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared81}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "fullyLabeledReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "terminatingReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1.RollingUpdateDaemonSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.apps.v1.RollingUpdateDeployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared83}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared84}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetOrdinals", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "start", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "whenDeleted", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "whenScaled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "ordinals", Type: schema.TypeRef{NamedType: &shared85}}, {Name: "persistentVolumeClaimRetentionPolicy", Type: schema.TypeRef{NamedType: &shared86}}, {Name: "podManagementPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "serviceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}, {Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared87}, Default: map[interface{}]interface{}{}}, {Name: "volumeClaimTemplates", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared88}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared89}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "currentRevision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "updateRevision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "updatedReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetUpdateStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared90}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.ControllerRevision", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta1.Deployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared91}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared92}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta1.DeploymentCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1beta1.DeploymentSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "paused", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "progressDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "rollbackTo", Type: schema.TypeRef{NamedType: &shared93}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "strategy", Type: schema.TypeRef{NamedType: &shared94}, Default: map[interface{}]interface{}{}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta1.DeploymentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared95}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.DeploymentStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared96}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.RollbackConfig", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.RollingUpdateDeployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.apps.v1beta1.RollingUpdateStatefulSetStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared97}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared98}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetOrdinals", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "start", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "whenDeleted", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "whenScaled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "ordinals", Type: schema.TypeRef{NamedType: &shared99}}, {Name: "persistentVolumeClaimRetentionPolicy", Type: schema.TypeRef{NamedType: &shared100}}, {Name: "podManagementPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "serviceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}, {Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared101}, Default: map[interface{}]interface{}{}}, {Name: "volumeClaimTemplates", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared88}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared102}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "currentRevision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "updateRevision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "updatedReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetUpdateStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared103}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.ControllerRevision", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta2.DaemonSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared104}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared105}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DaemonSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1beta2.DaemonSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}, {Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared106}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DaemonSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared107}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberAvailable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "numberMisscheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberReady", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberUnavailable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DaemonSetUpdateStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared108}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.Deployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared109}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared110}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DeploymentCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1beta2.DeploymentSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "paused", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "progressDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "strategy", Type: schema.TypeRef{NamedType: &shared111}, Default: map[interface{}]interface{}{}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DeploymentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared112}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DeploymentStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared113}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.ReplicaSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared114}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared115}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.ReplicaSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1beta2.ReplicaSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.ReplicaSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared116}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "fullyLabeledReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "terminatingReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.RollingUpdateDaemonSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.apps.v1beta2.RollingUpdateDeployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.apps.v1beta2.RollingUpdateStatefulSetStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared117}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared118}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetOrdinals", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "start", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetPersistentVolumeClaimRetentionPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "whenDeleted", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "whenScaled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "ordinals", Type: schema.TypeRef{NamedType: &shared119}}, {Name: "persistentVolumeClaimRetentionPolicy", Type: schema.TypeRef{NamedType: &shared120}}, {Name: "podManagementPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "serviceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}, {Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared121}, Default: map[interface{}]interface{}{}}, {Name: "volumeClaimTemplates", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared88}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared122}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "currentRevision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "updateRevision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "updatedReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetUpdateStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared123}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.autoscaling.v1.CrossVersionObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared124}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared125}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "minReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "scaleTargetRef", Type: schema.TypeRef{NamedType: &shared126}, Default: map[interface{}]interface{}{}}, {Name: "targetCPUUtilizationPercentage", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "currentCPUUtilizationPercentage", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "lastScaleTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ContainerResourceMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ContainerResourceMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "current", Type: schema.TypeRef{NamedType: &shared128}, Default: map[interface{}]interface{}{}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.CrossVersionObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.ExternalMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ExternalMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared128}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.HPAScalingPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "periodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.autoscaling.v2.HPAScalingRules", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "policies", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared130}, ElementRelationship: "atomic"}}}}, {Name: "selectPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "stabilizationWindowSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "tolerance", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared132}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared133}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "scaleDown", Type: schema.TypeRef{NamedType: &shared134}}, {Name: "scaleUp", Type: schema.TypeRef{NamedType: &shared134}}}}}}, {Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "behavior", Type: schema.TypeRef{NamedType: &shared135}}, {Name: "maxReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "metrics", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared136}, ElementRelationship: "atomic"}}}}, {Name: "minReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "scaleTargetRef", Type: schema.TypeRef{NamedType: &shared137}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared138}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentMetrics", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared139}, ElementRelationship: "atomic"}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "desiredReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "lastScaleTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricIdentifier", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared140}}, {Name: "external", Type: schema.TypeRef{NamedType: &shared141}}, {Name: "object", Type: schema.TypeRef{NamedType: &shared142}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared143}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared144}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared145}}, {Name: "external", Type: schema.TypeRef{NamedType: &shared146}}, {Name: "object", Type: schema.TypeRef{NamedType: &shared147}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared148}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared149}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricTarget", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricValueStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ObjectMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "describedObject", Type: schema.TypeRef{NamedType: &shared137}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ObjectMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared128}, Default: map[interface{}]interface{}{}}, {Name: "describedObject", Type: schema.TypeRef{NamedType: &shared137}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.PodsMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.PodsMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared128}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ResourceMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ResourceMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared128}, Default: map[interface{}]interface{}{}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ContainerResourceMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "targetAverageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ContainerResourceMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "currentAverageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "currentAverageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.CrossVersionObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ExternalMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "metricSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "targetValue", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ExternalMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "currentAverageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "currentValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "metricSelector", Type: schema.TypeRef{NamedType: &shared3}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscaler", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared150}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared151}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscalerCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscalerSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "metrics", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared152}, ElementRelationship: "atomic"}}}}, {Name: "minReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "scaleTargetRef", Type: schema.TypeRef{NamedType: &shared153}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscalerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared154}, ElementRelationship: "atomic"}}}}, {Name: "currentMetrics", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared155}, ElementRelationship: "atomic"}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "lastScaleTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.MetricSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared156}}, {Name: "external", Type: schema.TypeRef{NamedType: &shared157}}, {Name: "object", Type: schema.TypeRef{NamedType: &shared158}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared159}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared160}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.MetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared161}}, {Name: "external", Type: schema.TypeRef{NamedType: &shared162}}, {Name: "object", Type: schema.TypeRef{NamedType: &shared163}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared164}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared165}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ObjectMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "averageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared153}, Default: map[interface{}]interface{}{}}, {Name: "targetValue", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ObjectMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "averageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "currentValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared153}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.PodsMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.PodsMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "currentAverageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ResourceMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "targetAverageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ResourceMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "currentAverageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "currentAverageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ContainerResourceMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ContainerResourceMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "current", Type: schema.TypeRef{NamedType: &shared167}, Default: map[interface{}]interface{}{}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.CrossVersionObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ExternalMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ExternalMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared167}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HPAScalingPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "periodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HPAScalingRules", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "policies", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared169}, ElementRelationship: "atomic"}}}}, {Name: "selectPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "stabilizationWindowSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscaler", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared170}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared171}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerBehavior", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "scaleDown", Type: schema.TypeRef{NamedType: &shared172}}, {Name: "scaleUp", Type: schema.TypeRef{NamedType: &shared172}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "behavior", Type: schema.TypeRef{NamedType: &shared173}}, {Name: "maxReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "metrics", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared174}, ElementRelationship: "atomic"}}}}, {Name: "minReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "scaleTargetRef", Type: schema.TypeRef{NamedType: &shared175}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared176}, ElementRelationship: "atomic"}}}}, {Name: "currentMetrics", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared177}, ElementRelationship: "atomic"}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "lastScaleTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricIdentifier", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared178}}, {Name: "external", Type: schema.TypeRef{NamedType: &shared179}}, {Name: "object", Type: schema.TypeRef{NamedType: &shared180}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared181}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared182}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared183}}, {Name: "external", Type: schema.TypeRef{NamedType: &shared184}}, {Name: "object", Type: schema.TypeRef{NamedType: &shared185}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared186}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared187}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricTarget", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricValueStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ObjectMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "describedObject", Type: schema.TypeRef{NamedType: &shared175}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ObjectMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared167}, Default: map[interface{}]interface{}{}}, {Name: "describedObject", Type: schema.TypeRef{NamedType: &shared175}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.PodsMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}, {Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.PodsMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared167}, Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ResourceMetricSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ResourceMetricStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{NamedType: &shared167}, Default: map[interface{}]interface{}{}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.batch.v1.CronJob", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared188}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared189}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.batch.v1.CronJobSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "concurrencyPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "failedJobsHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "jobTemplate", Type: schema.TypeRef{NamedType: &shared190}, Default: map[interface{}]interface{}{}}, {Name: "schedule", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "startingDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "successfulJobsHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "suspend", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "timeZone", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.batch.v1.CronJobStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "active", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared191}, ElementRelationship: "atomic"}}}}, {Name: "lastScheduleTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastSuccessfulTime", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.batch.v1.Job", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared192}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared193}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.batch.v1.JobCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastProbeTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.batch.v1.JobSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "activeDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "backoffLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "backoffLimitPerIndex", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "completionMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "completions", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "managedBy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "manualSelector", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "maxFailedIndexes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "parallelism", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "podFailurePolicy", Type: schema.TypeRef{NamedType: &shared194}}, {Name: "podReplacementPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "successPolicy", Type: schema.TypeRef{NamedType: &shared195}}, {Name: "suspend", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}, {Name: "ttlSecondsAfterFinished", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.batch.v1.JobStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "active", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "completedIndexes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "completionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared196}, ElementRelationship: "atomic"}}}}, {Name: "failed", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "failedIndexes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "startTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "succeeded", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminating", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "uncountedTerminatedPods", Type: schema.TypeRef{NamedType: &shared197}}}}}}, {Name: "io.k8s.api.batch.v1.JobTemplateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared192}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.batch.v1.PodFailurePolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared198}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "values", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.batch.v1.PodFailurePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "action", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "onExitCodes", Type: schema.TypeRef{NamedType: &shared199}}, {Name: "onPodConditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared200}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.batch.v1.SuccessPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared201}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.batch.v1.SuccessPolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "succeededCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "succeededIndexes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.batch.v1.UncountedTerminatedPods", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "failed", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "succeeded", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.batch.v1beta1.CronJob", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared202}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared203}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.batch.v1beta1.CronJobSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "concurrencyPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "failedJobsHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "jobTemplate", Type: schema.TypeRef{NamedType: &shared204}, Default: map[interface{}]interface{}{}}, {Name: "schedule", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "startingDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "successfulJobsHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "suspend", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "timeZone", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.batch.v1beta1.CronJobStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "active", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared191}, ElementRelationship: "atomic"}}}}, {Name: "lastScheduleTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastSuccessfulTime", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.batch.v1beta1.JobTemplateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared192}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.certificates.v1.CertificateSigningRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared205}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared206}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.certificates.v1.CertificateSigningRequestCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.certificates.v1.CertificateSigningRequestSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "extra", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}, {Name: "groups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "usages", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "username", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.certificates.v1.CertificateSigningRequestStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "certificate", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared207}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.certificates.v1alpha1.ClusterTrustBundle", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared208}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.certificates.v1alpha1.ClusterTrustBundleSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "trustBundle", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared209}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared210}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequestCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequestSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "extra", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}, {Name: "groups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "usages", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "username", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequestStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "certificate", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared211}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.certificates.v1beta1.ClusterTrustBundle", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared212}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.certificates.v1beta1.ClusterTrustBundleSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "trustBundle", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.coordination.v1.Lease", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared213}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.coordination.v1.LeaseSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "acquireTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "holderIdentity", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "leaseDurationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "leaseTransitions", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "preferredHolder", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "renewTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "strategy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.coordination.v1alpha2.LeaseCandidate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared215}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.coordination.v1alpha2.LeaseCandidateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "binaryVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "emulationVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "leaseName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "pingTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "renewTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "strategy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.coordination.v1beta1.Lease", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared216}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.coordination.v1beta1.LeaseCandidate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared217}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.coordination.v1beta1.LeaseCandidateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "binaryVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "emulationVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "leaseName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "pingTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "renewTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "strategy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.coordination.v1beta1.LeaseSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "acquireTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "holderIdentity", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "leaseDurationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "leaseTransitions", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "preferredHolder", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "renewTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "strategy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Affinity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nodeAffinity", Type: schema.TypeRef{NamedType: &shared218}}, {Name: "podAffinity", Type: schema.TypeRef{NamedType: &shared219}}, {Name: "podAntiAffinity", Type: schema.TypeRef{NamedType: &shared220}}}}}}, {Name: "io.k8s.api.core.v1.AppArmorProfile", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "localhostProfile", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "localhostProfile", DiscriminatorValue: "LocalhostProfile"}}}}}}}, {Name: "io.k8s.api.core.v1.AttachedVolume", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devicePath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.AzureDiskVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cachingMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "ReadWrite"}, {Name: "diskName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "diskURI", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "ext4"}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "Shared"}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false}}}}}, {Name: "io.k8s.api.core.v1.AzureFilePersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "secretNamespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "shareName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.AzureFileVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "shareName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.CSIPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "controllerExpandSecretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "controllerPublishSecretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeExpandSecretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "nodePublishSecretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "nodeStageSecretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeAttributes", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "volumeHandle", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.CSIVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodePublishSecretRef", Type: schema.TypeRef{NamedType: &shared223}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeAttributes", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}}}}, {Name: "io.k8s.api.core.v1.Capabilities", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "add", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "drop", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.CephFSPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "monitors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretFile", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.CephFSVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "monitors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretFile", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}, {Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.CinderPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "volumeID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.CinderVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}, {Name: "volumeID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ClientIPConfig", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "timeoutSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.core.v1.ClusterTrustBundleProjection", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "labelSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ComponentCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ComponentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared224}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMap", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "binaryData", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "data", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "immutable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMapEnvSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMapKeySelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.ConfigMapNodeConfigSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "kubeletConfigKey", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMapProjection", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMapVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "defaultMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.Container", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "args", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "command", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "env", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared226}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "envFrom", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared227}, ElementRelationship: "atomic"}}}}, {Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "imagePullPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "lifecycle", Type: schema.TypeRef{NamedType: &shared228}}, {Name: "livenessProbe", Type: schema.TypeRef{NamedType: &shared229}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared230}, ElementRelationship: "associative", Keys: []string{"containerPort", "protocol"}}}}}, {Name: "readinessProbe", Type: schema.TypeRef{NamedType: &shared229}}, {Name: "resizePolicy", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared231}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{NamedType: &shared232}, Default: map[interface{}]interface{}{}}, {Name: "restartPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "securityContext", Type: schema.TypeRef{NamedType: &shared233}}, {Name: "startupProbe", Type: schema.TypeRef{NamedType: &shared229}}, {Name: "stdin", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "stdinOnce", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "terminationMessagePath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "terminationMessagePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "tty", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeDevices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared234}, ElementRelationship: "associative", Keys: []string{"devicePath"}}}}}, {Name: "volumeMounts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared235}, ElementRelationship: "associative", Keys: []string{"mountPath"}}}}}, {Name: "workingDir", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ContainerImage", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "names", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "sizeBytes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.core.v1.ContainerPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerPort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "hostIP", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "hostPort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "TCP"}}}}}, {Name: "io.k8s.api.core.v1.ContainerResizePolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "resourceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "restartPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ContainerState", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "running", Type: schema.TypeRef{NamedType: &shared236}}, {Name: "terminated", Type: schema.TypeRef{NamedType: &shared237}}, {Name: "waiting", Type: schema.TypeRef{NamedType: &shared238}}}}}}, {Name: "io.k8s.api.core.v1.ContainerStateRunning", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "startedAt", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.core.v1.ContainerStateTerminated", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "exitCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "finishedAt", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "signal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "startedAt", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.core.v1.ContainerStateWaiting", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ContainerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocatedResources", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "allocatedResourcesStatus", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared239}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "containerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "imageID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "lastState", Type: schema.TypeRef{NamedType: &shared240}, Default: map[interface{}]interface{}{}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false}, {Name: "resources", Type: schema.TypeRef{NamedType: &shared232}}, {Name: "restartCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "started", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "state", Type: schema.TypeRef{NamedType: &shared240}, Default: map[interface{}]interface{}{}}, {Name: "stopSignal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared241}}, {Name: "volumeMounts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared242}, ElementRelationship: "associative", Keys: []string{"mountPath"}}}}}}}}}, {Name: "io.k8s.api.core.v1.ContainerUser", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "linux", Type: schema.TypeRef{NamedType: &shared243}}}}}}, {Name: "io.k8s.api.core.v1.DaemonEndpoint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "Port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.DownwardAPIProjection", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared244}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.DownwardAPIVolumeFile", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fieldRef", Type: schema.TypeRef{NamedType: &shared245}}, {Name: "mode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resourceFieldRef", Type: schema.TypeRef{NamedType: &shared246}}}}}}, {Name: "io.k8s.api.core.v1.DownwardAPIVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "defaultMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared244}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.EmptyDirVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "medium", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "sizeLimit", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.core.v1.EndpointAddress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "targetRef", Type: schema.TypeRef{NamedType: &shared191}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.EndpointPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "appProtocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.EndpointSubset", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared247}, ElementRelationship: "atomic"}}}}, {Name: "notReadyAddresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared247}, ElementRelationship: "atomic"}}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared248}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.Endpoints", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "subsets", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared249}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.EnvFromSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "configMapRef", Type: schema.TypeRef{NamedType: &shared250}}, {Name: "prefix", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared251}}}}}}, {Name: "io.k8s.api.core.v1.EnvVar", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "valueFrom", Type: schema.TypeRef{NamedType: &shared252}}}}}}, {Name: "io.k8s.api.core.v1.EnvVarSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "configMapKeyRef", Type: schema.TypeRef{NamedType: &shared253}}, {Name: "fieldRef", Type: schema.TypeRef{NamedType: &shared245}}, {Name: "resourceFieldRef", Type: schema.TypeRef{NamedType: &shared246}}, {Name: "secretKeyRef", Type: schema.TypeRef{NamedType: &shared254}}}}}}, {Name: "io.k8s.api.core.v1.EphemeralContainer", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "args", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "command", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "env", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared226}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "envFrom", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared227}, ElementRelationship: "atomic"}}}}, {Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "imagePullPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "lifecycle", Type: schema.TypeRef{NamedType: &shared228}}, {Name: "livenessProbe", Type: schema.TypeRef{NamedType: &shared229}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared230}, ElementRelationship: "associative", Keys: []string{"containerPort", "protocol"}}}}}, {Name: "readinessProbe", Type: schema.TypeRef{NamedType: &shared229}}, {Name: "resizePolicy", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared231}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{NamedType: &shared232}, Default: map[interface{}]interface{}{}}, {Name: "restartPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "securityContext", Type: schema.TypeRef{NamedType: &shared233}}, {Name: "startupProbe", Type: schema.TypeRef{NamedType: &shared229}}, {Name: "stdin", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "stdinOnce", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "targetContainerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "terminationMessagePath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "terminationMessagePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "tty", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeDevices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared234}, ElementRelationship: "associative", Keys: []string{"devicePath"}}}}}, {Name: "volumeMounts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared235}, ElementRelationship: "associative", Keys: []string{"mountPath"}}}}}, {Name: "workingDir", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.EphemeralVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "volumeClaimTemplate", Type: schema.TypeRef{NamedType: &shared255}}}}}}, {Name: "io.k8s.api.core.v1.Event", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "action", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "eventTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "firstTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "involvedObject", Type: schema.TypeRef{NamedType: &shared191}, Default: map[interface{}]interface{}{}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "lastTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "related", Type: schema.TypeRef{NamedType: &shared191}}, {Name: "reportingComponent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "reportingInstance", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "series", Type: schema.TypeRef{NamedType: &shared256}}, {Name: "source", Type: schema.TypeRef{NamedType: &shared257}, Default: map[interface{}]interface{}{}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.EventSeries", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lastObservedTime", Type: schema.TypeRef{NamedType: &shared214}}}}}}, {Name: "io.k8s.api.core.v1.EventSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "component", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ExecAction", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "command", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.FCVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "lun", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "targetWWNs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "wwids", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.FlexPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "options", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}}}}}}, {Name: "io.k8s.api.core.v1.FlexVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "options", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}}}}}, {Name: "io.k8s.api.core.v1.FlockerVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "datasetName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "datasetUUID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.GCEPersistentDiskVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "pdName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.GRPCAction", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "service", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.GitRepoVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "directory", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "repository", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.GlusterfsPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "endpointsNamespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.GlusterfsVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.HTTPGetAction", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "httpHeaders", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared258}, ElementRelationship: "atomic"}}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "scheme", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.HTTPHeader", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.HostAlias", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hostnames", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.HostIP", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.HostPathVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ISCSIPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "chapAuthDiscovery", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "chapAuthSession", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "initiatorName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "iqn", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "iscsiInterface", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "default"}, {Name: "lun", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "portals", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "targetPortal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ISCSIVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "chapAuthDiscovery", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "chapAuthSession", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "initiatorName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "iqn", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "iscsiInterface", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "default"}, {Name: "lun", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "portals", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}, {Name: "targetPortal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ImageVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "pullPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reference", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.KeyToPath", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "mode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Lifecycle", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "postStart", Type: schema.TypeRef{NamedType: &shared259}}, {Name: "preStop", Type: schema.TypeRef{NamedType: &shared259}}, {Name: "stopSignal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.LifecycleHandler", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "exec", Type: schema.TypeRef{NamedType: &shared260}}, {Name: "httpGet", Type: schema.TypeRef{NamedType: &shared261}}, {Name: "sleep", Type: schema.TypeRef{NamedType: &shared262}}, {Name: "tcpSocket", Type: schema.TypeRef{NamedType: &shared263}}}}}}, {Name: "io.k8s.api.core.v1.LimitRange", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared264}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.LimitRangeItem", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "default", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "defaultRequest", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "max", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "maxLimitRequestRatio", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "min", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.LimitRangeSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "limits", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared265}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.LinuxContainerUser", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "gid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "supplementalGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, ElementRelationship: "atomic"}}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.LoadBalancerIngress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ipMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared266}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.LoadBalancerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared267}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.LocalObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.LocalVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ModifyVolumeStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "targetVolumeAttributesClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.NFSVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "server", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Namespace", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared268}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared269}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.NamespaceCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.NamespaceSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "finalizers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.NamespaceStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared270}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.Node", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared271}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared272}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.NodeAddress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "address", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.NodeAffinity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "preferredDuringSchedulingIgnoredDuringExecution", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared273}, ElementRelationship: "atomic"}}}}, {Name: "requiredDuringSchedulingIgnoredDuringExecution", Type: schema.TypeRef{NamedType: &shared274}}}}}}, {Name: "io.k8s.api.core.v1.NodeCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastHeartbeatTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.NodeConfigSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "configMap", Type: schema.TypeRef{NamedType: &shared275}}}}}}, {Name: "io.k8s.api.core.v1.NodeConfigStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "active", Type: schema.TypeRef{NamedType: &shared276}}, {Name: "assigned", Type: schema.TypeRef{NamedType: &shared276}}, {Name: "error", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "lastKnownGood", Type: schema.TypeRef{NamedType: &shared276}}}}}}, {Name: "io.k8s.api.core.v1.NodeDaemonEndpoints", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "kubeletEndpoint", Type: schema.TypeRef{NamedType: &shared277}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.NodeFeatures", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "supplementalGroupsPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.NodeRuntimeHandler", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "features", Type: schema.TypeRef{NamedType: &shared278}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.NodeRuntimeHandlerFeatures", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "recursiveReadOnlyMounts", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "userNamespaces", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.NodeSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nodeSelectorTerms", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared279}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.NodeSelectorRequirement", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "values", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.NodeSelectorTerm", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchExpressions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared280}, ElementRelationship: "atomic"}}}}, {Name: "matchFields", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared280}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.NodeSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "configSource", Type: schema.TypeRef{NamedType: &shared276}}, {Name: "externalID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "podCIDR", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "podCIDRs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "providerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared281}, ElementRelationship: "atomic"}}}}, {Name: "unschedulable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.NodeStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared282}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "allocatable", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared283}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "config", Type: schema.TypeRef{NamedType: &shared284}}, {Name: "daemonEndpoints", Type: schema.TypeRef{NamedType: &shared285}, Default: map[interface{}]interface{}{}}, {Name: "features", Type: schema.TypeRef{NamedType: &shared286}}, {Name: "images", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared287}, ElementRelationship: "atomic"}}}}, {Name: "nodeInfo", Type: schema.TypeRef{NamedType: &shared288}, Default: map[interface{}]interface{}{}}, {Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "runtimeHandlers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared289}, ElementRelationship: "atomic"}}}}, {Name: "volumesAttached", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared290}, ElementRelationship: "atomic"}}}}, {Name: "volumesInUse", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.NodeSwapStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.core.v1.NodeSystemInfo", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "architecture", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "bootID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "containerRuntimeVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kernelVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kubeProxyVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kubeletVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "machineID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "operatingSystem", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "osImage", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "swap", Type: schema.TypeRef{NamedType: &shared291}}, {Name: "systemUUID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ObjectFieldSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "fieldPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.ObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "fieldPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.PersistentVolume", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared292}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared293}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared294}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared295}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeClaimCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastProbeTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeClaimSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "accessModes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "dataSource", Type: schema.TypeRef{NamedType: &shared296}}, {Name: "dataSourceRef", Type: schema.TypeRef{NamedType: &shared297}}, {Name: "resources", Type: schema.TypeRef{NamedType: &shared298}, Default: map[interface{}]interface{}{}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeAttributesClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeClaimStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "accessModes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "allocatedResourceStatuses", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "separable"}}}}, {Name: "allocatedResources", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared299}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentVolumeAttributesClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "modifyVolumeStatus", Type: schema.TypeRef{NamedType: &shared300}}, {Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeClaimTemplate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared294}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "claimName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "accessModes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "awsElasticBlockStore", Type: schema.TypeRef{NamedType: &shared301}}, {Name: "azureDisk", Type: schema.TypeRef{NamedType: &shared302}}, {Name: "azureFile", Type: schema.TypeRef{NamedType: &shared303}}, {Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "cephfs", Type: schema.TypeRef{NamedType: &shared304}}, {Name: "cinder", Type: schema.TypeRef{NamedType: &shared305}}, {Name: "claimRef", Type: schema.TypeRef{NamedType: &shared191, ElementRelationship: &shared306}}, {Name: "csi", Type: schema.TypeRef{NamedType: &shared307}}, {Name: "fc", Type: schema.TypeRef{NamedType: &shared308}}, {Name: "flexVolume", Type: schema.TypeRef{NamedType: &shared309}}, {Name: "flocker", Type: schema.TypeRef{NamedType: &shared310}}, {Name: "gcePersistentDisk", Type: schema.TypeRef{NamedType: &shared311}}, {Name: "glusterfs", Type: schema.TypeRef{NamedType: &shared312}}, {Name: "hostPath", Type: schema.TypeRef{NamedType: &shared313}}, {Name: "iscsi", Type: schema.TypeRef{NamedType: &shared314}}, {Name: "local", Type: schema.TypeRef{NamedType: &shared315}}, {Name: "mountOptions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "nfs", Type: schema.TypeRef{NamedType: &shared316}}, {Name: "nodeAffinity", Type: schema.TypeRef{NamedType: &shared317}}, {Name: "persistentVolumeReclaimPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "photonPersistentDisk", Type: schema.TypeRef{NamedType: &shared318}}, {Name: "portworxVolume", Type: schema.TypeRef{NamedType: &shared319}}, {Name: "quobyte", Type: schema.TypeRef{NamedType: &shared320}}, {Name: "rbd", Type: schema.TypeRef{NamedType: &shared321}}, {Name: "scaleIO", Type: schema.TypeRef{NamedType: &shared322}}, {Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "storageos", Type: schema.TypeRef{NamedType: &shared323}}, {Name: "volumeAttributesClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "vsphereVolume", Type: schema.TypeRef{NamedType: &shared324}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastPhaseTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "pdID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Pod", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared325}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared326}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.PodAffinity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "preferredDuringSchedulingIgnoredDuringExecution", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared327}, ElementRelationship: "atomic"}}}}, {Name: "requiredDuringSchedulingIgnoredDuringExecution", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared328}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.PodAffinityTerm", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "labelSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "matchLabelKeys", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "mismatchLabelKeys", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "namespaces", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "topologyKey", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodAntiAffinity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "preferredDuringSchedulingIgnoredDuringExecution", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared327}, ElementRelationship: "atomic"}}}}, {Name: "requiredDuringSchedulingIgnoredDuringExecution", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared328}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.PodCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastProbeTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodDNSConfig", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nameservers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "options", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared329}, ElementRelationship: "atomic"}}}}, {Name: "searches", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.PodDNSConfigOption", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PodIP", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodOS", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodReadinessGate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditionType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodResourceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resourceClaimName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resourceClaimTemplateName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PodResourceClaimStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resourceClaimName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PodSchedulingGate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodSecurityContext", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "appArmorProfile", Type: schema.TypeRef{NamedType: &shared330}}, {Name: "fsGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "fsGroupChangePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "runAsGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "runAsNonRoot", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "runAsUser", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "seLinuxChangePolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "seLinuxOptions", Type: schema.TypeRef{NamedType: &shared331}}, {Name: "seccompProfile", Type: schema.TypeRef{NamedType: &shared332}}, {Name: "supplementalGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, ElementRelationship: "atomic"}}}}, {Name: "supplementalGroupsPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "sysctls", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared333}, ElementRelationship: "atomic"}}}}, {Name: "windowsOptions", Type: schema.TypeRef{NamedType: &shared334}}}}}}, {Name: "io.k8s.api.core.v1.PodSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "activeDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "affinity", Type: schema.TypeRef{NamedType: &shared335}}, {Name: "automountServiceAccountToken", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "containers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared336}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "dnsConfig", Type: schema.TypeRef{NamedType: &shared337}}, {Name: "dnsPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "enableServiceLinks", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "ephemeralContainers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared338}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "hostAliases", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared339}, ElementRelationship: "associative", Keys: []string{"ip"}}}}}, {Name: "hostIPC", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "hostNetwork", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "hostPID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "hostUsers", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "imagePullSecrets", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared223}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "initContainers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared336}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "os", Type: schema.TypeRef{NamedType: &shared340}}, {Name: "overhead", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "preemptionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "priority", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "priorityClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readinessGates", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared341}, ElementRelationship: "atomic"}}}}, {Name: "resourceClaims", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared342}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "resources", Type: schema.TypeRef{NamedType: &shared232}}, {Name: "restartPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "runtimeClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "schedulerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "schedulingGates", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared343}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "securityContext", Type: schema.TypeRef{NamedType: &shared344}}, {Name: "serviceAccount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "serviceAccountName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "setHostnameAsFQDN", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "shareProcessNamespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "subdomain", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "terminationGracePeriodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared345}, ElementRelationship: "atomic"}}}}, {Name: "topologySpreadConstraints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared346}, ElementRelationship: "associative", Keys: []string{"topologyKey", "whenUnsatisfiable"}}}}}, {Name: "volumes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared347}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.core.v1.PodStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared348}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "containerStatuses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared349}, ElementRelationship: "atomic"}}}}, {Name: "ephemeralContainerStatuses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared349}, ElementRelationship: "atomic"}}}}, {Name: "hostIP", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "hostIPs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared350}, ElementRelationship: "atomic"}}}}, {Name: "initContainerStatuses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared349}, ElementRelationship: "atomic"}}}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nominatedNodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "podIP", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "podIPs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared351}, ElementRelationship: "associative", Keys: []string{"ip"}}}}}, {Name: "qosClass", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resourceClaimStatuses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared352}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "startTime", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.core.v1.PodTemplate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.PodTemplateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared325}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.PortStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PortworxVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PreferredSchedulingTerm", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "preference", Type: schema.TypeRef{NamedType: &shared279}, Default: map[interface{}]interface{}{}}, {Name: "weight", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.Probe", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "exec", Type: schema.TypeRef{NamedType: &shared260}}, {Name: "failureThreshold", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "grpc", Type: schema.TypeRef{NamedType: &shared353}}, {Name: "httpGet", Type: schema.TypeRef{NamedType: &shared261}}, {Name: "initialDelaySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "periodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "successThreshold", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "tcpSocket", Type: schema.TypeRef{NamedType: &shared263}}, {Name: "terminationGracePeriodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "timeoutSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.core.v1.ProjectedVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "defaultMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "sources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared354}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.QuobyteVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "registry", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "tenant", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volume", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.RBDPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "keyring", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "/etc/ceph/keyring"}, {Name: "monitors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "rbd"}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "admin"}}}}}, {Name: "io.k8s.api.core.v1.RBDVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "keyring", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "/etc/ceph/keyring"}, {Name: "monitors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "rbd"}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}, {Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "admin"}}}}}, {Name: "io.k8s.api.core.v1.ReplicationController", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared355}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared356}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.ReplicationControllerCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ReplicationControllerSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 1}, {Name: "selector", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}}}}}}, {Name: "io.k8s.api.core.v1.ReplicationControllerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared357}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "fullyLabeledReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.ResourceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ResourceFieldSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "containerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "divisor", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.ResourceHealth", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "health", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resourceID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ResourceQuota", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared358}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared359}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.ResourceQuotaSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hard", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "scopeSelector", Type: schema.TypeRef{NamedType: &shared360}}, {Name: "scopes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.ResourceQuotaStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hard", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "used", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.core.v1.ResourceRequirements", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "claims", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared361}, ElementRelationship: "associative", Keys: []string{"name"}}}}}, {Name: "limits", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.core.v1.ResourceStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared362}, ElementRelationship: "associative", Keys: []string{"resourceID"}}}}}}}}}, {Name: "io.k8s.api.core.v1.SELinuxOptions", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "level", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "role", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ScaleIOPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "xfs"}, {Name: "gateway", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "protectionDomain", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}}, {Name: "sslEnabled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "storageMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "ThinProvisioned"}, {Name: "storagePool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "system", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ScaleIOVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "xfs"}, {Name: "gateway", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "protectionDomain", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}, {Name: "sslEnabled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "storageMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "ThinProvisioned"}, {Name: "storagePool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "system", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ScopeSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchExpressions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared363}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.ScopedResourceSelectorRequirement", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "scopeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "values", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.SeccompProfile", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "localhostProfile", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "localhostProfile", DiscriminatorValue: "LocalhostProfile"}}}}}}}, {Name: "io.k8s.api.core.v1.Secret", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "data", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "immutable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "stringData", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.SecretEnvSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.SecretKeySelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.SecretProjection", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.SecretReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.SecretVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "defaultMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.SecurityContext", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allowPrivilegeEscalation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "appArmorProfile", Type: schema.TypeRef{NamedType: &shared330}}, {Name: "capabilities", Type: schema.TypeRef{NamedType: &shared364}}, {Name: "privileged", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "procMount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnlyRootFilesystem", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "runAsGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "runAsNonRoot", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "runAsUser", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "seLinuxOptions", Type: schema.TypeRef{NamedType: &shared331}}, {Name: "seccompProfile", Type: schema.TypeRef{NamedType: &shared332}}, {Name: "windowsOptions", Type: schema.TypeRef{NamedType: &shared334}}}}}}, {Name: "io.k8s.api.core.v1.Service", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared365}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared366}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.ServiceAccount", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "automountServiceAccountToken", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "imagePullSecrets", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared223}, ElementRelationship: "atomic"}}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "secrets", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared191}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.core.v1.ServiceAccountTokenProjection", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "audience", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ServicePort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "appProtocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodePort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "TCP"}, {Name: "targetPort", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.core.v1.ServiceSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocateLoadBalancerNodePorts", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "clusterIP", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "clusterIPs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "externalIPs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "externalName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "externalTrafficPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "healthCheckNodePort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "internalTrafficPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ipFamilies", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "ipFamilyPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "loadBalancerClass", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "loadBalancerIP", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "loadBalancerSourceRanges", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared367}, ElementRelationship: "associative", Keys: []string{"port", "protocol"}}}}}, {Name: "publishNotReadyAddresses", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "selector", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "sessionAffinity", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "sessionAffinityConfig", Type: schema.TypeRef{NamedType: &shared368}}, {Name: "trafficDistribution", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ServiceStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared369}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.SessionAffinityConfig", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "clientIP", Type: schema.TypeRef{NamedType: &shared370}}}}}}, {Name: "io.k8s.api.core.v1.SleepAction", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "seconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.StorageOSPersistentVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared191}}, {Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeNamespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.StorageOSVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}, {Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeNamespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.Sysctl", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.TCPSocketAction", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.core.v1.Taint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "timeAdded", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.Toleration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "tolerationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.TopologySelectorLabelRequirement", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "values", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.TopologySelectorTerm", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchLabelExpressions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared371}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.TopologySpreadConstraint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "labelSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "matchLabelKeys", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "maxSkew", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "minDomains", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "nodeAffinityPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeTaintsPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "topologyKey", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "whenUnsatisfiable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.TypedLocalObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.TypedObjectReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.Volume", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "awsElasticBlockStore", Type: schema.TypeRef{NamedType: &shared301}}, {Name: "azureDisk", Type: schema.TypeRef{NamedType: &shared302}}, {Name: "azureFile", Type: schema.TypeRef{NamedType: &shared372}}, {Name: "cephfs", Type: schema.TypeRef{NamedType: &shared373}}, {Name: "cinder", Type: schema.TypeRef{NamedType: &shared374}}, {Name: "configMap", Type: schema.TypeRef{NamedType: &shared375}}, {Name: "csi", Type: schema.TypeRef{NamedType: &shared376}}, {Name: "downwardAPI", Type: schema.TypeRef{NamedType: &shared377}}, {Name: "emptyDir", Type: schema.TypeRef{NamedType: &shared378}}, {Name: "ephemeral", Type: schema.TypeRef{NamedType: &shared379}}, {Name: "fc", Type: schema.TypeRef{NamedType: &shared308}}, {Name: "flexVolume", Type: schema.TypeRef{NamedType: &shared380}}, {Name: "flocker", Type: schema.TypeRef{NamedType: &shared310}}, {Name: "gcePersistentDisk", Type: schema.TypeRef{NamedType: &shared311}}, {Name: "gitRepo", Type: schema.TypeRef{NamedType: &shared381}}, {Name: "glusterfs", Type: schema.TypeRef{NamedType: &shared382}}, {Name: "hostPath", Type: schema.TypeRef{NamedType: &shared313}}, {Name: "image", Type: schema.TypeRef{NamedType: &shared383}}, {Name: "iscsi", Type: schema.TypeRef{NamedType: &shared384}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nfs", Type: schema.TypeRef{NamedType: &shared316}}, {Name: "persistentVolumeClaim", Type: schema.TypeRef{NamedType: &shared385}}, {Name: "photonPersistentDisk", Type: schema.TypeRef{NamedType: &shared318}}, {Name: "portworxVolume", Type: schema.TypeRef{NamedType: &shared319}}, {Name: "projected", Type: schema.TypeRef{NamedType: &shared386}}, {Name: "quobyte", Type: schema.TypeRef{NamedType: &shared320}}, {Name: "rbd", Type: schema.TypeRef{NamedType: &shared387}}, {Name: "scaleIO", Type: schema.TypeRef{NamedType: &shared388}}, {Name: "secret", Type: schema.TypeRef{NamedType: &shared389}}, {Name: "storageos", Type: schema.TypeRef{NamedType: &shared390}}, {Name: "vsphereVolume", Type: schema.TypeRef{NamedType: &shared324}}}}}}, {Name: "io.k8s.api.core.v1.VolumeDevice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devicePath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.VolumeMount", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "mountPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "mountPropagation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "recursiveReadOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "subPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "subPathExpr", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.VolumeMountStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "mountPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "recursiveReadOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.VolumeNodeAffinity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "required", Type: schema.TypeRef{NamedType: &shared274}}}}}}, {Name: "io.k8s.api.core.v1.VolumeProjection", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "clusterTrustBundle", Type: schema.TypeRef{NamedType: &shared391}}, {Name: "configMap", Type: schema.TypeRef{NamedType: &shared392}}, {Name: "downwardAPI", Type: schema.TypeRef{NamedType: &shared393}}, {Name: "secret", Type: schema.TypeRef{NamedType: &shared394}}, {Name: "serviceAccountToken", Type: schema.TypeRef{NamedType: &shared395}}}}}}, {Name: "io.k8s.api.core.v1.VolumeResourceRequirements", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "limits", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "storagePolicyID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "storagePolicyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumePath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.WeightedPodAffinityTerm", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "podAffinityTerm", Type: schema.TypeRef{NamedType: &shared328}, Default: map[interface{}]interface{}{}}, {Name: "weight", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.WindowsSecurityContextOptions", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "gmsaCredentialSpec", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "gmsaCredentialSpecName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "hostProcess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "runAsUserName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.discovery.v1.Endpoint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "conditions", Type: schema.TypeRef{NamedType: &shared396}, Default: map[interface{}]interface{}{}}, {Name: "deprecatedTopology", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "hints", Type: schema.TypeRef{NamedType: &shared397}}, {Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "targetRef", Type: schema.TypeRef{NamedType: &shared191}}, {Name: "zone", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.discovery.v1.EndpointConditions", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "serving", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "terminating", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.discovery.v1.EndpointHints", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "forNodes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared398}, ElementRelationship: "atomic"}}}}, {Name: "forZones", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared399}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.discovery.v1.EndpointPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "appProtocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.discovery.v1.EndpointSlice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "addressType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared400}, ElementRelationship: "atomic"}}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared401}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.discovery.v1.ForNode", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.discovery.v1.ForZone", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.discovery.v1beta1.Endpoint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "conditions", Type: schema.TypeRef{NamedType: &shared402}, Default: map[interface{}]interface{}{}}, {Name: "hints", Type: schema.TypeRef{NamedType: &shared403}}, {Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "targetRef", Type: schema.TypeRef{NamedType: &shared191}}, {Name: "topology", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}}}}, {Name: "io.k8s.api.discovery.v1beta1.EndpointConditions", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "serving", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "terminating", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.discovery.v1beta1.EndpointHints", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "forNodes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared404}, ElementRelationship: "atomic"}}}}, {Name: "forZones", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared405}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.discovery.v1beta1.EndpointPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "appProtocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.discovery.v1beta1.EndpointSlice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "addressType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared406}, ElementRelationship: "atomic"}}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared407}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.discovery.v1beta1.ForNode", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.discovery.v1beta1.ForZone", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.events.v1.Event", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "action", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deprecatedCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deprecatedFirstTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "deprecatedLastTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "deprecatedSource", Type: schema.TypeRef{NamedType: &shared257}, Default: map[interface{}]interface{}{}}, {Name: "eventTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "note", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "regarding", Type: schema.TypeRef{NamedType: &shared191}, Default: map[interface{}]interface{}{}}, {Name: "related", Type: schema.TypeRef{NamedType: &shared191}}, {Name: "reportingController", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reportingInstance", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "series", Type: schema.TypeRef{NamedType: &shared408}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.events.v1.EventSeries", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "lastObservedTime", Type: schema.TypeRef{NamedType: &shared214}}}}}}, {Name: "io.k8s.api.events.v1beta1.Event", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "action", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deprecatedCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deprecatedFirstTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "deprecatedLastTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "deprecatedSource", Type: schema.TypeRef{NamedType: &shared257}, Default: map[interface{}]interface{}{}}, {Name: "eventTime", Type: schema.TypeRef{NamedType: &shared214}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "note", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "regarding", Type: schema.TypeRef{NamedType: &shared191}, Default: map[interface{}]interface{}{}}, {Name: "related", Type: schema.TypeRef{NamedType: &shared191}}, {Name: "reportingController", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reportingInstance", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "series", Type: schema.TypeRef{NamedType: &shared409}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.events.v1beta1.EventSeries", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "lastObservedTime", Type: schema.TypeRef{NamedType: &shared214}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DaemonSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared410}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared411}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DaemonSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DaemonSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}, {Name: "templateGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared412}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DaemonSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared413}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberAvailable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "numberMisscheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberReady", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberUnavailable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DaemonSetUpdateStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared414}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.Deployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared415}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared416}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DeploymentCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DeploymentSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "paused", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "progressDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "rollbackTo", Type: schema.TypeRef{NamedType: &shared417}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "strategy", Type: schema.TypeRef{NamedType: &shared418}, Default: map[interface{}]interface{}{}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DeploymentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared419}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DeploymentStrategy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared420}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.HTTPIngressPath", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "backend", Type: schema.TypeRef{NamedType: &shared421}, Default: map[interface{}]interface{}{}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "pathType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.HTTPIngressRuleValue", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "paths", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared422}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IPBlock", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cidr", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "except", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.Ingress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared423}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared424}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressBackend", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "resource", Type: schema.TypeRef{NamedType: &shared296}}, {Name: "serviceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "servicePort", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressLoadBalancerIngress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared425}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressLoadBalancerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared426}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressPortStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "http", Type: schema.TypeRef{NamedType: &shared427}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "backend", Type: schema.TypeRef{NamedType: &shared421}}, {Name: "ingressClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared428}, ElementRelationship: "atomic"}}}}, {Name: "tls", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared429}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared430}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressTLS", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hosts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared431}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyEgressRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared432}, ElementRelationship: "atomic"}}}}, {Name: "to", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared433}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyIngressRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "from", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared433}, ElementRelationship: "atomic"}}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared432}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyPeer", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ipBlock", Type: schema.TypeRef{NamedType: &shared434}}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "podSelector", Type: schema.TypeRef{NamedType: &shared3}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "endPort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "port", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicySpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "egress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared435}, ElementRelationship: "atomic"}}}}, {Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared436}, ElementRelationship: "atomic"}}}}, {Name: "podSelector", Type: schema.TypeRef{NamedType: &shared3}, Default: map[interface{}]interface{}{}}, {Name: "policyTypes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.ReplicaSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared437}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared438}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.ReplicaSetCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.extensions.v1beta1.ReplicaSetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.ReplicaSetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared439}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "fullyLabeledReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "terminatingReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.RollbackConfig", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.RollingUpdateDaemonSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.RollingUpdateDeployment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.ExemptPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowDistinguisherMethod", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowSchema", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared440}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared441}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowSchemaCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowSchemaSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared442}}, {Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration", Type: schema.TypeRef{NamedType: &shared443}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared444}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowSchemaStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared445}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.GroupSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1.LimitResponse", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "queuing", Type: schema.TypeRef{NamedType: &shared446}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.LimitedPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "borrowingLimitPercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "limitResponse", Type: schema.TypeRef{NamedType: &shared447}, Default: map[interface{}]interface{}{}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.NonResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PolicyRulesWithSubjects", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared448}, ElementRelationship: "atomic"}}}}, {Name: "resourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared449}, ElementRelationship: "atomic"}}}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared450}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared451}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared452}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "exempt", Type: schema.TypeRef{NamedType: &shared453}}, {Name: "limited", Type: schema.TypeRef{NamedType: &shared454}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt", DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared455}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.QueuingConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1.ResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.ServiceAccountSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1.Subject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{NamedType: &shared456}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{NamedType: &shared457}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared458}}}, Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount", DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.UserSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.ExemptPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowDistinguisherMethod", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchema", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared460}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared461}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchemaCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchemaSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared462}}, {Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration", Type: schema.TypeRef{NamedType: &shared463}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared464}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchemaStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared465}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.GroupSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.LimitResponse", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "queuing", Type: schema.TypeRef{NamedType: &shared466}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.LimitedPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "assuredConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "borrowingLimitPercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "limitResponse", Type: schema.TypeRef{NamedType: &shared467}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.NonResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PolicyRulesWithSubjects", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared468}, ElementRelationship: "atomic"}}}}, {Name: "resourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared469}, ElementRelationship: "atomic"}}}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared470}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared471}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared472}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "exempt", Type: schema.TypeRef{NamedType: &shared473}}, {Name: "limited", Type: schema.TypeRef{NamedType: &shared474}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt", DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared475}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.QueuingConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.ResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.ServiceAccountSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.Subject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{NamedType: &shared476}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{NamedType: &shared477}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared478}}}, Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount", DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.UserSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.ExemptPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowDistinguisherMethod", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchema", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared479}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared480}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchemaCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchemaSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared481}}, {Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration", Type: schema.TypeRef{NamedType: &shared482}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared483}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchemaStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared484}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.GroupSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.LimitResponse", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "queuing", Type: schema.TypeRef{NamedType: &shared485}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.LimitedPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "assuredConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "borrowingLimitPercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "limitResponse", Type: schema.TypeRef{NamedType: &shared486}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.NonResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PolicyRulesWithSubjects", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared487}, ElementRelationship: "atomic"}}}}, {Name: "resourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared488}, ElementRelationship: "atomic"}}}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared489}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared490}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared491}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "exempt", Type: schema.TypeRef{NamedType: &shared492}}, {Name: "limited", Type: schema.TypeRef{NamedType: &shared493}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt", DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared494}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.QueuingConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.ResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.ServiceAccountSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.Subject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{NamedType: &shared495}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{NamedType: &shared496}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared497}}}, Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount", DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.UserSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.ExemptPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowDistinguisherMethod", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchema", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared498}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared499}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchemaCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchemaSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared500}}, {Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration", Type: schema.TypeRef{NamedType: &shared501}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared502}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchemaStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared503}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.GroupSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.LimitResponse", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "queuing", Type: schema.TypeRef{NamedType: &shared504}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.LimitedPriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "borrowingLimitPercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "limitResponse", Type: schema.TypeRef{NamedType: &shared505}, Default: map[interface{}]interface{}{}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.NonResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PolicyRulesWithSubjects", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared506}, ElementRelationship: "atomic"}}}}, {Name: "resourceRules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared507}, ElementRelationship: "atomic"}}}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared508}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared509}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared510}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "exempt", Type: schema.TypeRef{NamedType: &shared511}}, {Name: "limited", Type: schema.TypeRef{NamedType: &shared512}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt", DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared513}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.QueuingConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.ResourcePolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.ServiceAccountSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.Subject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{NamedType: &shared514}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{NamedType: &shared515}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared516}}}, Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount", DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.UserSubject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReview", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared517}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared518}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReviewContainerSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReviewSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "annotations", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "containers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared519}, ElementRelationship: "atomic"}}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReviewStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allowed", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false}, {Name: "auditAnnotations", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.HTTPIngressPath", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "backend", Type: schema.TypeRef{NamedType: &shared520}, Default: map[interface{}]interface{}{}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "pathType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.HTTPIngressRuleValue", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "paths", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared521}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.IPAddress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared522}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.IPAddressSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "parentRef", Type: schema.TypeRef{NamedType: &shared523}}}}}}, {Name: "io.k8s.api.networking.v1.IPBlock", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cidr", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "except", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.Ingress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared524}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared525}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.IngressBackend", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "resource", Type: schema.TypeRef{NamedType: &shared296}}, {Name: "service", Type: schema.TypeRef{NamedType: &shared526}}}}}}, {Name: "io.k8s.api.networking.v1.IngressClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared527}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.IngressClassParametersReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "scope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.IngressClassSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "controller", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "parameters", Type: schema.TypeRef{NamedType: &shared528}}}}}}, {Name: "io.k8s.api.networking.v1.IngressLoadBalancerIngress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared529}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.IngressLoadBalancerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared530}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.IngressPortStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.networking.v1.IngressRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "http", Type: schema.TypeRef{NamedType: &shared531}}}}}}, {Name: "io.k8s.api.networking.v1.IngressServiceBackend", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "port", Type: schema.TypeRef{NamedType: &shared532}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.IngressSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "defaultBackend", Type: schema.TypeRef{NamedType: &shared520}}, {Name: "ingressClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared533}, ElementRelationship: "atomic"}}}}, {Name: "tls", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared534}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.IngressStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared535}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.IngressTLS", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hosts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicy", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared536}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicyEgressRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared537}, ElementRelationship: "atomic"}}}}, {Name: "to", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared538}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicyIngressRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "from", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared538}, ElementRelationship: "atomic"}}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared537}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicyPeer", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ipBlock", Type: schema.TypeRef{NamedType: &shared539}}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "podSelector", Type: schema.TypeRef{NamedType: &shared3}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicyPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "endPort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "port", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicySpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "egress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared540}, ElementRelationship: "atomic"}}}}, {Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared541}, ElementRelationship: "atomic"}}}}, {Name: "podSelector", Type: schema.TypeRef{NamedType: &shared3}, Default: map[interface{}]interface{}{}}, {Name: "policyTypes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.ParentReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.ServiceBackendPort", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "number", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.networking.v1.ServiceCIDR", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared542}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared543}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.ServiceCIDRSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cidrs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.ServiceCIDRStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.IPAddress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared544}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.IPAddressSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "parentRef", Type: schema.TypeRef{NamedType: &shared545}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.ParentReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.ServiceCIDR", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared546}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared547}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.ServiceCIDRSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cidrs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.ServiceCIDRStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.HTTPIngressPath", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "backend", Type: schema.TypeRef{NamedType: &shared548}, Default: map[interface{}]interface{}{}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "pathType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.HTTPIngressRuleValue", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "paths", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared549}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IPAddress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared550}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IPAddressSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "parentRef", Type: schema.TypeRef{NamedType: &shared551}}}}}}, {Name: "io.k8s.api.networking.v1beta1.Ingress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared552}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared553}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressBackend", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "resource", Type: schema.TypeRef{NamedType: &shared296}}, {Name: "serviceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "servicePort", Type: schema.TypeRef{NamedType: &shared82}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared554}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressClassParametersReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "scope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressClassSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "controller", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "parameters", Type: schema.TypeRef{NamedType: &shared555}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressLoadBalancerIngress", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared556}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressLoadBalancerStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared557}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressPortStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "http", Type: schema.TypeRef{NamedType: &shared558}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "backend", Type: schema.TypeRef{NamedType: &shared548}}, {Name: "ingressClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared559}, ElementRelationship: "atomic"}}}}, {Name: "tls", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared560}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared561}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressTLS", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hosts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.ParentReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.ServiceCIDR", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared562}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared563}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1beta1.ServiceCIDRSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cidrs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.ServiceCIDRStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.node.v1.Overhead", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "podFixed", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.node.v1.RuntimeClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "handler", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "overhead", Type: schema.TypeRef{NamedType: &shared564}}, {Name: "scheduling", Type: schema.TypeRef{NamedType: &shared565}}}}}}, {Name: "io.k8s.api.node.v1.Scheduling", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared345}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.node.v1alpha1.Overhead", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "podFixed", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.node.v1alpha1.RuntimeClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared566}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.node.v1alpha1.RuntimeClassSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "overhead", Type: schema.TypeRef{NamedType: &shared567}}, {Name: "runtimeHandler", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "scheduling", Type: schema.TypeRef{NamedType: &shared568}}}}}}, {Name: "io.k8s.api.node.v1alpha1.Scheduling", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared345}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.node.v1beta1.Overhead", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "podFixed", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.node.v1beta1.RuntimeClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "handler", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "overhead", Type: schema.TypeRef{NamedType: &shared569}}, {Name: "scheduling", Type: schema.TypeRef{NamedType: &shared570}}}}}}, {Name: "io.k8s.api.node.v1beta1.Scheduling", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared345}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.policy.v1.Eviction", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deleteOptions", Type: schema.TypeRef{NamedType: &shared571}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.policy.v1.PodDisruptionBudget", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared572}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared573}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.policy.v1.PodDisruptionBudgetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "minAvailable", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "unhealthyPodEvictionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.policy.v1.PodDisruptionBudgetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentHealthy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredHealthy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "disruptedPods", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared61}}}}}, {Name: "disruptionsAllowed", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "expectedPods", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.policy.v1beta1.Eviction", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deleteOptions", Type: schema.TypeRef{NamedType: &shared571}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.policy.v1beta1.PodDisruptionBudget", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared574}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared575}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.policy.v1beta1.PodDisruptionBudgetSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "minAvailable", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "unhealthyPodEvictionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.policy.v1beta1.PodDisruptionBudgetStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "currentHealthy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredHealthy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "disruptedPods", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared61}}}}}, {Name: "disruptionsAllowed", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "expectedPods", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.rbac.v1.AggregationRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "clusterRoleSelectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared3}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1.ClusterRole", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "aggregationRule", Type: schema.TypeRef{NamedType: &shared576}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared577}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1.ClusterRoleBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "roleRef", Type: schema.TypeRef{NamedType: &shared578}, Default: map[interface{}]interface{}{}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared579}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1.PolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1.Role", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared577}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1.RoleBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "roleRef", Type: schema.TypeRef{NamedType: &shared578}, Default: map[interface{}]interface{}{}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared579}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1.RoleRef", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.rbac.v1.Subject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.rbac.v1alpha1.AggregationRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "clusterRoleSelectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared3}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.ClusterRole", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "aggregationRule", Type: schema.TypeRef{NamedType: &shared580}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared581}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.ClusterRoleBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "roleRef", Type: schema.TypeRef{NamedType: &shared582}, Default: map[interface{}]interface{}{}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared583}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.PolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.Role", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared581}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.RoleBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "roleRef", Type: schema.TypeRef{NamedType: &shared582}, Default: map[interface{}]interface{}{}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared583}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.RoleRef", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.Subject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.AggregationRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "clusterRoleSelectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared3}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.ClusterRole", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "aggregationRule", Type: schema.TypeRef{NamedType: &shared584}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared585}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.ClusterRoleBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "roleRef", Type: schema.TypeRef{NamedType: &shared586}, Default: map[interface{}]interface{}{}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared587}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.PolicyRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "verbs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.Role", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared585}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.RoleBinding", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "roleRef", Type: schema.TypeRef{NamedType: &shared586}, Default: map[interface{}]interface{}{}}, {Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared587}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.RoleRef", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.rbac.v1beta1.Subject", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.AllocatedDeviceStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "networkData", Type: schema.TypeRef{NamedType: &shared588}}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.AllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devices", Type: schema.TypeRef{NamedType: &shared589}, Default: map[interface{}]interface{}{}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.BasicDevice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "attributes", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared590}}}}}, {Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "consumesCounters", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared591}, ElementRelationship: "atomic"}}}}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}, {Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared592}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.CELDeviceSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.Counter", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.CounterSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared593}}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.Device", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "basic", Type: schema.TypeRef{NamedType: &shared594}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceAllocationConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared595}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "source", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceAllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared596}, ElementRelationship: "atomic"}}}}, {Name: "results", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared597}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceAttribute", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "bool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "int", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "string", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "version", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared598}, ElementRelationship: "atomic"}}}}, {Name: "constraints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared599}, ElementRelationship: "atomic"}}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared600}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClaimConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared595}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared601}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClassConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared595}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClassSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared602}, ElementRelationship: "atomic"}}}}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared603}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceConstraint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchAttribute", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceCounterConsumption", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "counterSet", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared593}}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "firstAvailable", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared604}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared603}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared605}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceRequestAllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared605}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cel", Type: schema.TypeRef{NamedType: &shared606}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceSubRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared603}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared605}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceTaint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "timeAdded", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceTaintRule", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared607}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceTaintRuleSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "deviceSelector", Type: schema.TypeRef{NamedType: &shared608}}, {Name: "taint", Type: schema.TypeRef{NamedType: &shared592}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceTaintSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared603}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceToleration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "Equal"}, {Name: "tolerationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.NetworkDeviceData", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hardwareAddress", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "interfaceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ips", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.OpaqueDeviceConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "parameters", Type: schema.TypeRef{NamedType: &shared63}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared609}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared610}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaimConsumerReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaimSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devices", Type: schema.TypeRef{NamedType: &shared611}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaimStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocation", Type: schema.TypeRef{NamedType: &shared612}}, {Name: "devices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared613}, ElementRelationship: "associative", Keys: []string{"driver", "device", "pool"}}}}}, {Name: "reservedFor", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared614}, ElementRelationship: "associative", Keys: []string{"uid"}}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaimTemplate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared615}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaimTemplateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared609}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourcePool", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "generation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resourceSliceCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceSlice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared616}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceSliceSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "devices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared617}, ElementRelationship: "atomic"}}}}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}, {Name: "perDeviceNodeSelection", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "pool", Type: schema.TypeRef{NamedType: &shared618}, Default: map[interface{}]interface{}{}}, {Name: "sharedCounters", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared619}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.AllocatedDeviceStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "networkData", Type: schema.TypeRef{NamedType: &shared620}}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.AllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devices", Type: schema.TypeRef{NamedType: &shared621}, Default: map[interface{}]interface{}{}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}}}}}, {Name: "io.k8s.api.resource.v1beta1.BasicDevice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "attributes", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared622}}}}}, {Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared623}}}}}, {Name: "consumesCounters", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared624}, ElementRelationship: "atomic"}}}}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}, {Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared625}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.CELDeviceSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.Counter", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1beta1.CounterSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared626}}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.Device", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "basic", Type: schema.TypeRef{NamedType: &shared627}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceAllocationConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared628}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "source", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceAllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared629}, ElementRelationship: "atomic"}}}}, {Name: "results", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared630}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceAttribute", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "bool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "int", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "string", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "version", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceCapacity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared631}, ElementRelationship: "atomic"}}}}, {Name: "constraints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared632}, ElementRelationship: "atomic"}}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared633}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceClaimConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared628}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared634}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceClassConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared628}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceClassSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared635}, ElementRelationship: "atomic"}}}}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared636}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceConstraint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchAttribute", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceCounterConsumption", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "counterSet", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared626}}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "firstAvailable", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared637}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared636}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared638}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceRequestAllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared638}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cel", Type: schema.TypeRef{NamedType: &shared639}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceSubRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared636}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared638}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceTaint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "timeAdded", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceToleration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "Equal"}, {Name: "tolerationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.NetworkDeviceData", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hardwareAddress", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "interfaceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ips", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.OpaqueDeviceConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "parameters", Type: schema.TypeRef{NamedType: &shared63}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared640}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared641}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaimConsumerReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaimSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devices", Type: schema.TypeRef{NamedType: &shared642}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaimStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocation", Type: schema.TypeRef{NamedType: &shared643}}, {Name: "devices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared644}, ElementRelationship: "associative", Keys: []string{"driver", "device", "pool"}}}}}, {Name: "reservedFor", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared645}, ElementRelationship: "associative", Keys: []string{"uid"}}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaimTemplate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared646}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaimTemplateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared640}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourcePool", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "generation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resourceSliceCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceSlice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared647}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceSliceSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "devices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared648}, ElementRelationship: "atomic"}}}}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}, {Name: "perDeviceNodeSelection", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "pool", Type: schema.TypeRef{NamedType: &shared649}, Default: map[interface{}]interface{}{}}, {Name: "sharedCounters", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared650}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.AllocatedDeviceStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "networkData", Type: schema.TypeRef{NamedType: &shared651}}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.AllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devices", Type: schema.TypeRef{NamedType: &shared652}, Default: map[interface{}]interface{}{}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}}}}}, {Name: "io.k8s.api.resource.v1beta2.CELDeviceSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.Counter", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1beta2.CounterSet", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared653}}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.Device", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "attributes", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared654}}}}}, {Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared655}}}}}, {Name: "consumesCounters", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared656}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}, {Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared657}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceAllocationConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared658}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "source", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceAllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared659}, ElementRelationship: "atomic"}}}}, {Name: "results", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared660}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceAttribute", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "bool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "int", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "string", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "version", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceCapacity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared661}, ElementRelationship: "atomic"}}}}, {Name: "constraints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared662}, ElementRelationship: "atomic"}}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared663}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceClaimConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared658}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared664}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceClassConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{NamedType: &shared658}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceClassSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared665}, ElementRelationship: "atomic"}}}}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared666}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceConstraint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchAttribute", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceCounterConsumption", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "counterSet", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared653}}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "exactly", Type: schema.TypeRef{NamedType: &shared667}}, {Name: "firstAvailable", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared668}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceRequestAllocationResult", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared669}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "cel", Type: schema.TypeRef{NamedType: &shared670}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceSubRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared666}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared669}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceTaint", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "timeAdded", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceToleration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "Equal"}, {Name: "tolerationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ExactDeviceRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared666}, ElementRelationship: "atomic"}}}}, {Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared669}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.NetworkDeviceData", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "hardwareAddress", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "interfaceName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ips", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.OpaqueDeviceConfiguration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "parameters", Type: schema.TypeRef{NamedType: &shared63}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaim", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared671}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared672}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaimConsumerReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaimSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "devices", Type: schema.TypeRef{NamedType: &shared673}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaimStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocation", Type: schema.TypeRef{NamedType: &shared674}}, {Name: "devices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared675}, ElementRelationship: "associative", Keys: []string{"driver", "device", "pool"}}}}}, {Name: "reservedFor", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared676}, ElementRelationship: "associative", Keys: []string{"uid"}}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaimTemplate", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared677}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaimTemplateSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared671}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourcePool", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "generation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "resourceSliceCount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceSlice", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared678}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceSliceSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "devices", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared679}, ElementRelationship: "atomic"}}}}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}, {Name: "perDeviceNodeSelection", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "pool", Type: schema.TypeRef{NamedType: &shared680}, Default: map[interface{}]interface{}{}}, {Name: "sharedCounters", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared681}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.scheduling.v1.PriorityClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "description", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "globalDefault", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "preemptionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.scheduling.v1alpha1.PriorityClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "description", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "globalDefault", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "preemptionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.scheduling.v1beta1.PriorityClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "description", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "globalDefault", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "preemptionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.storage.v1.CSIDriver", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared682}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1.CSIDriverSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attachRequired", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "fsGroupPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeAllocatableUpdatePeriodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "podInfoOnMount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "requiresRepublish", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "seLinuxMount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "storageCapacity", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "tokenRequests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared683}, ElementRelationship: "atomic"}}}}, {Name: "volumeLifecycleModes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {Name: "io.k8s.api.storage.v1.CSINode", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared684}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1.CSINodeDriver", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocatable", Type: schema.TypeRef{NamedType: &shared685}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "topologyKeys", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.storage.v1.CSINodeSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "drivers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared686}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.storage.v1.CSIStorageCapacity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "capacity", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "maximumVolumeSize", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "nodeTopology", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storage.v1.StorageClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allowVolumeExpansion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "allowedTopologies", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared687}, ElementRelationship: "atomic"}}}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "mountOptions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "parameters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "provisioner", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "reclaimPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeBindingMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storage.v1.TokenRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "audience", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeAttachment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared688}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared689}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeAttachmentSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "inlineVolumeSpec", Type: schema.TypeRef{NamedType: &shared292}}, {Name: "persistentVolumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeAttachmentSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attacher", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "source", Type: schema.TypeRef{NamedType: &shared690}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeAttachmentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attachError", Type: schema.TypeRef{NamedType: &shared691}}, {Name: "attached", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false}, {Name: "attachmentMetadata", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "detachError", Type: schema.TypeRef{NamedType: &shared691}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeError", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "errorCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeNodeResources", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.CSIStorageCapacity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "capacity", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "maximumVolumeSize", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "nodeTopology", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeAttachment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared692}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared693}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeAttachmentSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "inlineVolumeSpec", Type: schema.TypeRef{NamedType: &shared292}}, {Name: "persistentVolumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeAttachmentSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attacher", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "source", Type: schema.TypeRef{NamedType: &shared694}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeAttachmentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attachError", Type: schema.TypeRef{NamedType: &shared695}}, {Name: "attached", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false}, {Name: "attachmentMetadata", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "detachError", Type: schema.TypeRef{NamedType: &shared695}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeAttributesClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "driverName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "parameters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeError", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "errorCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSIDriver", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared696}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSIDriverSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attachRequired", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "fsGroupPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeAllocatableUpdatePeriodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "podInfoOnMount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "requiresRepublish", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "seLinuxMount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "storageCapacity", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "tokenRequests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared697}, ElementRelationship: "atomic"}}}}, {Name: "volumeLifecycleModes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSINode", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared698}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSINodeDriver", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allocatable", Type: schema.TypeRef{NamedType: &shared699}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "topologyKeys", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSINodeSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "drivers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared700}, ElementRelationship: "associative", Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSIStorageCapacity", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "capacity", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "maximumVolumeSize", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "nodeTopology", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storage.v1beta1.StorageClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "allowVolumeExpansion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "allowedTopologies", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared687}, ElementRelationship: "atomic"}}}}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "mountOptions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "parameters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "provisioner", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "reclaimPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeBindingMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.TokenRequest", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "audience", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeAttachment", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared701}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared702}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeAttachmentSource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "inlineVolumeSpec", Type: schema.TypeRef{NamedType: &shared292}}, {Name: "persistentVolumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeAttachmentSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attacher", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "source", Type: schema.TypeRef{NamedType: &shared703}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeAttachmentStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "attachError", Type: schema.TypeRef{NamedType: &shared704}}, {Name: "attached", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false}, {Name: "attachmentMetadata", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "detachError", Type: schema.TypeRef{NamedType: &shared704}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeAttributesClass", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "driverName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "parameters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeError", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "errorCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeNodeResources", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.GroupVersionResource", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "version", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.MigrationCondition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.StorageVersionMigration", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {Name: "spec", Type: schema.TypeRef{NamedType: &shared705}, Default: map[interface{}]interface{}{}}, {Name: "status", Type: schema.TypeRef{NamedType: &shared706}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.StorageVersionMigrationSpec", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "continueToken", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared707}, Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.StorageVersionMigrationStatus", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared708}, ElementRelationship: "associative", Keys: []string{"type"}}}}}, {Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.api.resource.Quantity", Atom: schema.Atom{Scalar: &shared62}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.Condition", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "dryRun", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "gracePeriodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "ignoreStoreReadErrorWithClusterBreakingPotential", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "orphanDependents", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "preconditions", Type: schema.TypeRef{NamedType: &shared709}}, {Name: "propagationPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1", Atom: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared64}, ElementRelationship: "separable"}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "matchExpressions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared710}, ElementRelationship: "atomic"}}}}, {Name: "matchLabels", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "values", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "fieldsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "fieldsV1", Type: schema.TypeRef{NamedType: &shared711}}, {Name: "manager", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "subresource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", Atom: schema.Atom{Scalar: &shared62}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "annotations", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "creationTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "deletionGracePeriodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "deletionTimestamp", Type: schema.TypeRef{NamedType: &shared61}}, {Name: "finalizers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "generateName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "generation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "labels", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "managedFields", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared712}, ElementRelationship: "atomic"}}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ownerReferences", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared713}, ElementRelationship: "associative", Keys: []string{"uid"}}}}}, {Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "selfLink", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "blockOwnerDeletion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "controller", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions", Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{{Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.Time", Atom: schema.Atom{Scalar: &shared62}}, {Name: "io.k8s.apimachinery.pkg.runtime.RawExtension", Atom: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared64}, ElementRelationship: "separable"}}}}}}, {Name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString", Atom: schema.Atom{Scalar: &shared62}}, {Name: "__untyped_atomic_", Atom: schema.Atom{Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared63}, ElementRelationship: "atomic"}}}, {Name: "__untyped_deduced_", Atom: schema.Atom{Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared64}, ElementRelationship: "separable"}}}}
+var appliedTypes = []schema.TypeDef{{Name: "io.k8s.api.admissionregistration.v1.AuditAnnotation",
+	Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+			Default: ""}, {Name: "valueExpression", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ExpressionWarning",
+	Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "fieldRef", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+			Default: ""}, {Name: "warning", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1.MatchCondition",
+	Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+			Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1.MatchResources",
+	Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+		{Name: "excludeResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared2},
+				ElementRelationship: "atomic"}}}}, {Name: "matchPolicy", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespaceSelector",
+			Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector",
+			Type: schema.TypeRef{NamedType: &shared3}}, {Name: "resourceRules",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared2}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1.MutatingWebhook", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "admissionReviewVersions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "clientConfig", Type: schema.TypeRef{NamedType: &shared4},
+				Default: map[interface{}]interface{}{}}, {Name: "failurePolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "matchConditions", Type: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared5},
+						ElementRelationship: "associative", Keys: []string{"name"}}}}}, {
+				Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "objectSelector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "reinvocationPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared6},
+					ElementRelationship: "atomic"}}}}, {Name: "sideEffects", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "timeoutSeconds",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared9}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.NamedRuleWithOperations",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "scope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1.ParamKind", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1.ParamRef",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "parameterNotFoundAction", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1.RuleWithOperations",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "scope", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1.ServiceReference", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1.TypeChecking", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "expressionWarnings",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared10}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared11}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared12}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared13}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared14}},
+			{Name: "paramRef", Type: schema.TypeRef{NamedType: &shared15}}, {
+				Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "validationActions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {
+		Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "auditAnnotations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared16},
+					ElementRelationship: "atomic"}}}}, {Name: "failurePolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared5}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared14}},
+			{Name: "paramKind", Type: schema.TypeRef{NamedType: &shared17}},
+			{Name: "validations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared18},
+					ElementRelationship: "atomic"}}}}, {Name: "variables", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared19}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "typeChecking", Type: schema.TypeRef{
+				NamedType: &shared21}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.ValidatingWebhook",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "admissionReviewVersions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "clientConfig",
+				Type: schema.TypeRef{NamedType: &shared4}, Default: map[interface{}]interface{}{}},
+			{Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared5}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared6},
+					ElementRelationship: "atomic"}}}}, {Name: "sideEffects", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "timeoutSeconds",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared22}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.Validation",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "messageExpression", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1.Variable",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1.WebhookClientConfig",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "caBundle", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "service", Type: schema.TypeRef{NamedType: &shared23}}, {
+				Name: "url", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.ApplyConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.AuditAnnotation",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "valueExpression", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ExpressionWarning",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fieldRef", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "warning", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.JSONPatch",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.MatchCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.MatchResources",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "excludeResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared24},
+					ElementRelationship: "atomic"}}}}, {Name: "matchPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespaceSelector",
+				Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector",
+				Type: schema.TypeRef{NamedType: &shared3}}, {Name: "resourceRules",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared24}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared25}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBinding",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared26}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBindingSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared27}},
+			{Name: "paramRef", Type: schema.TypeRef{NamedType: &shared28}}, {
+				Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicySpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared29}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared27}},
+			{Name: "mutations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared30}, ElementRelationship: "atomic"}}}},
+			{Name: "paramKind", Type: schema.TypeRef{NamedType: &shared31}},
+			{Name: "reinvocationPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "variables", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared32},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.Mutation",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "applyConfiguration", Type: schema.TypeRef{NamedType: &shared33}},
+			{Name: "jsonPatch", Type: schema.TypeRef{NamedType: &shared34}},
+			{Name: "patchType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.NamedRuleWithOperations",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "scope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.ParamKind", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ParamRef",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "parameterNotFoundAction", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.TypeChecking",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expressionWarnings", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared35},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared36}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared37}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyBinding",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared38}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyBindingSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared27}},
+			{Name: "paramRef", Type: schema.TypeRef{NamedType: &shared28}}, {
+				Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "validationActions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {
+		Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicySpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "auditAnnotations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared39},
+					ElementRelationship: "atomic"}}}}, {Name: "failurePolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared29}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared27}},
+			{Name: "paramKind", Type: schema.TypeRef{NamedType: &shared31}},
+			{Name: "validations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared40},
+					ElementRelationship: "atomic"}}}}, {Name: "variables", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared32}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "typeChecking", Type: schema.TypeRef{
+				NamedType: &shared41}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.Validation",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "messageExpression", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1alpha1.Variable",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.AuditAnnotation",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "valueExpression", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ExpressionWarning",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fieldRef", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "warning", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.MatchCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.MatchResources",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "excludeResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared42},
+					ElementRelationship: "atomic"}}}}, {Name: "matchPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "namespaceSelector",
+				Type: schema.TypeRef{NamedType: &shared3}}, {Name: "objectSelector",
+				Type: schema.TypeRef{NamedType: &shared3}}, {Name: "resourceRules",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared42}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1beta1.MutatingWebhook",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "admissionReviewVersions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "clientConfig",
+				Type: schema.TypeRef{NamedType: &shared43}, Default: map[interface{}]interface{}{}},
+			{Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared44}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "reinvocationPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared6}, ElementRelationship: "atomic"}}}}, {Name: "sideEffects",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "timeoutSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.MutatingWebhookConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared45}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.NamedRuleWithOperations",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "apiVersions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "operations", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "resourceNames", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "scope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1beta1.ParamKind", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ParamRef",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "parameterNotFoundAction", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ServiceReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "path", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.TypeChecking",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expressionWarnings", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared46},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared47}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared48}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyBinding",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared49}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyBindingSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "matchResources", Type: schema.TypeRef{NamedType: &shared50}},
+			{Name: "paramRef", Type: schema.TypeRef{NamedType: &shared51}}, {
+				Name: "policyName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "validationActions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {
+		Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicySpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "auditAnnotations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared52},
+					ElementRelationship: "atomic"}}}}, {Name: "failurePolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "matchConditions",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared44}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "matchConstraints", Type: schema.TypeRef{NamedType: &shared50}},
+			{Name: "paramKind", Type: schema.TypeRef{NamedType: &shared53}},
+			{Name: "validations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared54},
+					ElementRelationship: "atomic"}}}}, {Name: "variables", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared55}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "typeChecking", Type: schema.TypeRef{
+				NamedType: &shared56}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingWebhook",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "admissionReviewVersions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "clientConfig",
+				Type: schema.TypeRef{NamedType: &shared43}, Default: map[interface{}]interface{}{}},
+			{Name: "failurePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "matchConditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared44}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "matchPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "namespaceSelector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "objectSelector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared6},
+					ElementRelationship: "atomic"}}}}, {Name: "sideEffects", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "timeoutSeconds",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.admissionregistration.v1beta1.ValidatingWebhookConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "webhooks", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared57}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.Validation",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "messageExpression", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.admissionregistration.v1beta1.Variable",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expression", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.admissionregistration.v1beta1.WebhookClientConfig",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "caBundle", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "service", Type: schema.TypeRef{NamedType: &shared58}}, {
+				Name: "url", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.apiserverinternal.v1alpha1.ServerStorageVersion",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiServerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "decodableVersions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "encodingVersion",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "servedVersions", Type: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+						Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}}, {
+		Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersion", Atom: schema.Atom{
+			Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+				{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+				{Name: "spec", Type: schema.TypeRef{NamedType: &shared59}, Default: map[interface{}]interface{}{}},
+				{Name: "status", Type: schema.TypeRef{NamedType: &shared60}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersionCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "status", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersionSpec",
+		Atom: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared64}, ElementRelationship: "separable"}}}}}},
+	{Name: "io.k8s.api.apiserverinternal.v1alpha1.StorageVersionStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "commonEncodingVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared65},
+					ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+				Name: "storageVersions", Type: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared66},
+						ElementRelationship: "associative", Keys: []string{"apiServerID"}}}}}}}}},
+	{Name: "io.k8s.api.apps.v1.ControllerRevision", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "kind",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}}}}}, {Name: "io.k8s.api.apps.v1.DaemonSet", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared67}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared68}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1.DaemonSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1.DaemonSetSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "template",
+			Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}},
+			{Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared70},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.DaemonSetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared71},
+					ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+				Name: "currentNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}, Default: 0}, {Name: "desiredNumberScheduled",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "numberAvailable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "numberMisscheduled", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberReady",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "numberUnavailable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedNumberScheduled",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1.DaemonSetUpdateStrategy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate",
+			Type: schema.TypeRef{NamedType: &shared72}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1.Deployment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared73}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared74}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1.DeploymentCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1.DeploymentSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "paused", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "progressDeadlineSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "strategy", Type: schema.TypeRef{NamedType: &shared76}, Default: map[interface{}]interface{}{}},
+			{Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1.DeploymentStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared77},
+				ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+			Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1.DeploymentStrategy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared78}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.apps.v1.ReplicaSet", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared79}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared80}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1.ReplicaSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1.ReplicaSetSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{
+			NamedType: &shared3}}, {Name: "template", Type: schema.TypeRef{NamedType: &shared69},
+			Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1.ReplicaSetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared81},
+					ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+				Name: "fullyLabeledReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "terminatingReplicas", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1.RollingUpdateDaemonSet",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {
+				Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}},
+	{Name: "io.k8s.api.apps.v1.RollingUpdateDeployment", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{
+			NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{
+			NamedType: &shared82}}}}}}, {Name: "io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}},
+			{Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1.StatefulSet", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared83}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared84}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1.StatefulSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1.StatefulSetOrdinals", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "start", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "whenDeleted", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "whenScaled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.apps.v1.StatefulSetSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "minReadySeconds", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "ordinals", Type: schema.TypeRef{
+			NamedType: &shared85}}, {Name: "persistentVolumeClaimRetentionPolicy",
+			Type: schema.TypeRef{NamedType: &shared86}}, {Name: "podManagementPolicy",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "serviceName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "template", Type: schema.TypeRef{
+				NamedType: &shared69}, Default: map[interface{}]interface{}{}},
+			{Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared87},
+				Default: map[interface{}]interface{}{}}, {Name: "volumeClaimTemplates",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared88}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.apps.v1.StatefulSetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "collisionCount", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared89}, ElementRelationship: "associative", Keys: []string{
+					"type"}}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "currentRevision", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "updateRevision", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "updatedReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1.StatefulSetUpdateStrategy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate",
+			Type: schema.TypeRef{NamedType: &shared90}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.ControllerRevision",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "kind",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta1.Deployment", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared91}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared92}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.DeploymentCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.DeploymentSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "paused", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "progressDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "rollbackTo", Type: schema.TypeRef{
+				NamedType: &shared93}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "strategy", Type: schema.TypeRef{NamedType: &shared94}, Default: map[interface{}]interface{}{}},
+			{Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.DeploymentStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared95},
+				ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+			Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.DeploymentStrategy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared96}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.RollbackConfig", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "revision", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.RollingUpdateDeployment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {
+				Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.RollingUpdateStatefulSetStrategy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}},
+			{Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.StatefulSet", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared97}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared98}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.StatefulSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.StatefulSetOrdinals", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "start", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "whenDeleted", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "whenScaled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.StatefulSetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "ordinals", Type: schema.TypeRef{NamedType: &shared99}}, {Name: "persistentVolumeClaimRetentionPolicy",
+			Type: schema.TypeRef{NamedType: &shared100}}, {Name: "podManagementPolicy",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "serviceName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "template", Type: schema.TypeRef{
+				NamedType: &shared69}, Default: map[interface{}]interface{}{}},
+			{Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared101},
+				Default: map[interface{}]interface{}{}}, {Name: "volumeClaimTemplates",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared88}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.apps.v1beta1.StatefulSetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "collisionCount", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared102}, ElementRelationship: "associative", Keys: []string{
+					"type"}}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "currentRevision", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "updateRevision", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "updatedReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta1.StatefulSetUpdateStrategy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate",
+			Type: schema.TypeRef{NamedType: &shared103}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.ControllerRevision",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "data", Type: schema.TypeRef{NamedType: &shared63}}, {Name: "kind",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta2.DaemonSet", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared104}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared105}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.DaemonSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.DaemonSetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}},
+			{Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared106},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DaemonSetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared107},
+					ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+				Name: "currentNumberScheduled", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}, Default: 0}, {Name: "desiredNumberScheduled",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "numberAvailable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "numberMisscheduled", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberReady",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "numberUnavailable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedNumberScheduled",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.DaemonSetUpdateStrategy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate",
+			Type: schema.TypeRef{NamedType: &shared108}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.Deployment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared109}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared110}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.DeploymentCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.DeploymentSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "paused", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "progressDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "strategy", Type: schema.TypeRef{NamedType: &shared111},
+				Default: map[interface{}]interface{}{}}, {Name: "template", Type: schema.TypeRef{
+				NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.DeploymentStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared112},
+				ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+			Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.DeploymentStrategy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared113}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.ReplicaSet", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared114}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared115}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.ReplicaSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.ReplicaSetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {
+				Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.ReplicaSetStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared116}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "fullyLabeledReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared7}}, Default: 0}, {Name: "terminatingReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.RollingUpdateDaemonSet",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {
+				Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.RollingUpdateDeployment", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{
+			NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{
+			NamedType: &shared82}}}}}}, {Name: "io.k8s.api.apps.v1beta2.RollingUpdateStatefulSetStrategy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}},
+			{Name: "partition", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.StatefulSet", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared117}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared118}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.StatefulSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.StatefulSetOrdinals", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "start", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetPersistentVolumeClaimRetentionPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "whenDeleted", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "whenScaled", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.StatefulSetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "ordinals", Type: schema.TypeRef{NamedType: &shared119}}, {
+			Name: "persistentVolumeClaimRetentionPolicy", Type: schema.TypeRef{
+				NamedType: &shared120}}, {Name: "podManagementPolicy", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "replicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "revisionHistoryLimit",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {Name: "serviceName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}},
+			{Name: "updateStrategy", Type: schema.TypeRef{NamedType: &shared121},
+				Default: map[interface{}]interface{}{}}, {Name: "volumeClaimTemplates",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared88}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.apps.v1beta2.StatefulSetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "collisionCount", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared122}, ElementRelationship: "associative", Keys: []string{
+					"type"}}}}}, {Name: "currentReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "currentRevision", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "observedGeneration",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "updateRevision", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "updatedReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.apps.v1beta2.StatefulSetUpdateStrategy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate",
+			Type: schema.TypeRef{NamedType: &shared123}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.autoscaling.v1.CrossVersionObjectReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared124}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared125}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "maxReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "minReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "scaleTargetRef", Type: schema.TypeRef{
+				NamedType: &shared126}, Default: map[interface{}]interface{}{}},
+			{Name: "targetCPUUtilizationPercentage", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "currentCPUUtilizationPercentage", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "currentReplicas", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "lastScaleTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2.ContainerResourceMetricSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "target", Type: schema.TypeRef{
+				NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.ContainerResourceMetricStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "current", Type: schema.TypeRef{NamedType: &shared128},
+				Default: map[interface{}]interface{}{}}, {Name: "name", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.CrossVersionObjectReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.ExternalMetricSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}},
+			{Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.ExternalMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared128}, Default: map[interface{}]interface{}{}},
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.HPAScalingPolicy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "periodSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.autoscaling.v2.HPAScalingRules",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "policies", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared130}, ElementRelationship: "atomic"}}}},
+			{Name: "selectPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "stabilizationWindowSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "tolerance", Type: schema.TypeRef{
+				NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared132}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared133}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "scaleDown", Type: schema.TypeRef{NamedType: &shared134}},
+			{Name: "scaleUp", Type: schema.TypeRef{NamedType: &shared134}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "behavior", Type: schema.TypeRef{NamedType: &shared135}}, {
+				Name: "maxReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "metrics", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared136},
+					ElementRelationship: "atomic"}}}}, {Name: "minReplicas", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "scaleTargetRef",
+				Type: schema.TypeRef{NamedType: &shared137}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared138}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "currentMetrics", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared139}, ElementRelationship: "atomic"}}}}, {Name: "currentReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "desiredReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}, Default: 0}, {Name: "lastScaleTime", Type: schema.TypeRef{
+				NamedType: &shared61}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricIdentifier",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.MetricSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource",
+			Type: schema.TypeRef{NamedType: &shared140}}, {Name: "external",
+			Type: schema.TypeRef{NamedType: &shared141}}, {Name: "object", Type: schema.TypeRef{
+			NamedType: &shared142}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared143}},
+			{Name: "resource", Type: schema.TypeRef{NamedType: &shared144}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared145}},
+			{Name: "external", Type: schema.TypeRef{NamedType: &shared146}},
+			{Name: "object", Type: schema.TypeRef{NamedType: &shared147}}, {
+				Name: "pods", Type: schema.TypeRef{NamedType: &shared148}}, {Name: "resource",
+				Type: schema.TypeRef{NamedType: &shared149}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricTarget",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{
+				NamedType: &shared131}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{
+				NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2.MetricValueStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{
+				NamedType: &shared131}}, {Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.ObjectMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "describedObject",
+			Type: schema.TypeRef{NamedType: &shared137}, Default: map[interface{}]interface{}{}},
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}},
+			{Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.ObjectMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared128}, Default: map[interface{}]interface{}{}},
+			{Name: "describedObject", Type: schema.TypeRef{NamedType: &shared137},
+				Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{
+				NamedType: &shared129}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.PodsMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "metric", Type: schema.TypeRef{
+			NamedType: &shared129}, Default: map[interface{}]interface{}{}},
+			{Name: "target", Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.PodsMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared128}, Default: map[interface{}]interface{}{}},
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared129}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.ResourceMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "target",
+			Type: schema.TypeRef{NamedType: &shared127}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2.ResourceMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared128}, Default: map[interface{}]interface{}{}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ContainerResourceMetricSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "targetAverageUtilization",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.ContainerResourceMetricStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "currentAverageUtilization", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "currentAverageValue",
+				Type: schema.TypeRef{NamedType: &shared131}}, {Name: "name", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.CrossVersionObjectReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ExternalMetricSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "metricSelector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "targetValue", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.ExternalMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "currentAverageValue",
+			Type: schema.TypeRef{NamedType: &shared131}}, {Name: "currentValue",
+			Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metricName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "metricSelector", Type: schema.TypeRef{NamedType: &shared3}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscaler",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared150}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared151}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscalerCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscalerSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "metrics", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared152},
+					ElementRelationship: "atomic"}}}}, {Name: "minReplicas", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "scaleTargetRef",
+				Type: schema.TypeRef{NamedType: &shared153}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.HorizontalPodAutoscalerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared154}, ElementRelationship: "atomic"}}}},
+			{Name: "currentMetrics", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared155},
+					ElementRelationship: "atomic"}}}}, {Name: "currentReplicas", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "lastScaleTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.MetricSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared156}},
+			{Name: "external", Type: schema.TypeRef{NamedType: &shared157}},
+			{Name: "object", Type: schema.TypeRef{NamedType: &shared158}}, {
+				Name: "pods", Type: schema.TypeRef{NamedType: &shared159}}, {Name: "resource",
+				Type: schema.TypeRef{NamedType: &shared160}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.MetricStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared161}},
+			{Name: "external", Type: schema.TypeRef{NamedType: &shared162}},
+			{Name: "object", Type: schema.TypeRef{NamedType: &shared163}}, {
+				Name: "pods", Type: schema.TypeRef{NamedType: &shared164}}, {Name: "resource",
+				Type: schema.TypeRef{NamedType: &shared165}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta1.ObjectMetricSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "averageValue", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "metricName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "target", Type: schema.TypeRef{NamedType: &shared153}, Default: map[interface{}]interface{}{}},
+			{Name: "targetValue", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.ObjectMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "averageValue",
+			Type: schema.TypeRef{NamedType: &shared131}}, {Name: "currentValue",
+			Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metricName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {
+				Name: "target", Type: schema.TypeRef{NamedType: &shared153}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.PodsMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "metricName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {
+				Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.PodsMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "currentAverageValue",
+			Type: schema.TypeRef{NamedType: &shared131}}, {Name: "metricName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.ResourceMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "targetAverageUtilization",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "targetAverageValue", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta1.ResourceMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "currentAverageUtilization",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "currentAverageValue", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ContainerResourceMetricSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "target", Type: schema.TypeRef{
+				NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.ContainerResourceMetricStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "container", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "current", Type: schema.TypeRef{NamedType: &shared167},
+				Default: map[interface{}]interface{}{}}, {Name: "name", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.CrossVersionObjectReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.ExternalMetricSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}},
+			{Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.ExternalMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared167}, Default: map[interface{}]interface{}{}},
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.HPAScalingPolicy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "periodSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HPAScalingRules",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "policies", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared169}, ElementRelationship: "atomic"}}}},
+			{Name: "selectPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "stabilizationWindowSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscaler",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared170}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared171}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerBehavior",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "scaleDown", Type: schema.TypeRef{NamedType: &shared172}},
+			{Name: "scaleUp", Type: schema.TypeRef{NamedType: &shared172}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "behavior", Type: schema.TypeRef{NamedType: &shared173}}, {
+				Name: "maxReplicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "metrics", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared174},
+					ElementRelationship: "atomic"}}}}, {Name: "minReplicas", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "scaleTargetRef",
+				Type: schema.TypeRef{NamedType: &shared175}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.HorizontalPodAutoscalerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared176}, ElementRelationship: "atomic"}}}},
+			{Name: "currentMetrics", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared177},
+					ElementRelationship: "atomic"}}}}, {Name: "currentReplicas", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "lastScaleTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricIdentifier",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.MetricSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "containerResource",
+			Type: schema.TypeRef{NamedType: &shared178}}, {Name: "external",
+			Type: schema.TypeRef{NamedType: &shared179}}, {Name: "object", Type: schema.TypeRef{
+			NamedType: &shared180}}, {Name: "pods", Type: schema.TypeRef{NamedType: &shared181}},
+			{Name: "resource", Type: schema.TypeRef{NamedType: &shared182}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "containerResource", Type: schema.TypeRef{NamedType: &shared183}},
+			{Name: "external", Type: schema.TypeRef{NamedType: &shared184}},
+			{Name: "object", Type: schema.TypeRef{NamedType: &shared185}}, {
+				Name: "pods", Type: schema.TypeRef{NamedType: &shared186}}, {Name: "resource",
+				Type: schema.TypeRef{NamedType: &shared187}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricTarget",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{
+				NamedType: &shared131}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "value", Type: schema.TypeRef{
+				NamedType: &shared131}}}}}}, {Name: "io.k8s.api.autoscaling.v2beta2.MetricValueStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "averageUtilization", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "averageValue", Type: schema.TypeRef{
+				NamedType: &shared131}}, {Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.ObjectMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "describedObject",
+			Type: schema.TypeRef{NamedType: &shared175}, Default: map[interface{}]interface{}{}},
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}},
+			{Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.ObjectMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared167}, Default: map[interface{}]interface{}{}},
+			{Name: "describedObject", Type: schema.TypeRef{NamedType: &shared175},
+				Default: map[interface{}]interface{}{}}, {Name: "metric", Type: schema.TypeRef{
+				NamedType: &shared168}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.PodsMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "metric", Type: schema.TypeRef{
+			NamedType: &shared168}, Default: map[interface{}]interface{}{}},
+			{Name: "target", Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.PodsMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared167}, Default: map[interface{}]interface{}{}},
+			{Name: "metric", Type: schema.TypeRef{NamedType: &shared168}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.ResourceMetricSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "target",
+			Type: schema.TypeRef{NamedType: &shared166}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.autoscaling.v2beta2.ResourceMetricStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "current", Type: schema.TypeRef{
+			NamedType: &shared167}, Default: map[interface{}]interface{}{}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.batch.v1.CronJob", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared188}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared189}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.batch.v1.CronJobSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "concurrencyPolicy", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "failedJobsHistoryLimit",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "jobTemplate", Type: schema.TypeRef{NamedType: &shared190},
+			Default: map[interface{}]interface{}{}}, {Name: "schedule", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "startingDeadlineSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "successfulJobsHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "suspend", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared75}}}, {Name: "timeZone", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.batch.v1.CronJobStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "active", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared191}, ElementRelationship: "atomic"}}}},
+			{Name: "lastScheduleTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "lastSuccessfulTime", Type: schema.TypeRef{NamedType: &shared61}}}}}},
+	{Name: "io.k8s.api.batch.v1.Job", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared192}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared193}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.batch.v1.JobCondition", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "lastProbeTime", Type: schema.TypeRef{
+			NamedType: &shared61}}, {Name: "lastTransitionTime", Type: schema.TypeRef{
+			NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.batch.v1.JobSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "activeDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "backoffLimit", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "backoffLimitPerIndex",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "completionMode", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "completions", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "managedBy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "manualSelector", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "maxFailedIndexes",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "parallelism", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "podFailurePolicy", Type: schema.TypeRef{NamedType: &shared194}},
+			{Name: "podReplacementPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "successPolicy", Type: schema.TypeRef{NamedType: &shared195}},
+			{Name: "suspend", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}},
+			{Name: "ttlSecondsAfterFinished", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.batch.v1.JobStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "active", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "completedIndexes",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "completionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared196}, ElementRelationship: "atomic"}}}},
+			{Name: "failed", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "failedIndexes", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "startTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "succeeded", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "terminating", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "uncountedTerminatedPods", Type: schema.TypeRef{
+				NamedType: &shared197}}}}}}, {Name: "io.k8s.api.batch.v1.JobTemplateSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared192}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.batch.v1.PodFailurePolicy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "rules", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared198}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "containerName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "values", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared7}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.batch.v1.PodFailurePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "action", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "onExitCodes", Type: schema.TypeRef{NamedType: &shared199}},
+			{Name: "onPodConditions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared200},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.batch.v1.SuccessPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared201}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.batch.v1.SuccessPolicyRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "succeededCount",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "succeededIndexes", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.batch.v1.UncountedTerminatedPods",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "failed", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "succeeded", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.batch.v1beta1.CronJob", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared202}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared203}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.batch.v1beta1.CronJobSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "concurrencyPolicy",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "failedJobsHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "jobTemplate", Type: schema.TypeRef{NamedType: &shared204},
+			Default: map[interface{}]interface{}{}}, {Name: "schedule", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "startingDeadlineSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "successfulJobsHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "suspend", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared75}}}, {Name: "timeZone", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.batch.v1beta1.CronJobStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "active", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared191}, ElementRelationship: "atomic"}}}},
+			{Name: "lastScheduleTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "lastSuccessfulTime", Type: schema.TypeRef{NamedType: &shared61}}}}}},
+	{Name: "io.k8s.api.batch.v1beta1.JobTemplateSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared192}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.certificates.v1.CertificateSigningRequest", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared205}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared206}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.certificates.v1.CertificateSigningRequestCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.certificates.v1.CertificateSigningRequestSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "extra", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+						Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}, {Name: "groups",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "usages", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "username",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.certificates.v1.CertificateSigningRequestStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "certificate", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared207}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.certificates.v1alpha1.ClusterTrustBundle",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared208}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.certificates.v1alpha1.ClusterTrustBundleSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "trustBundle", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequest",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared209}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared210}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequestCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequestSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "extra", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+						Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}, {Name: "groups",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "request", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "usages", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "username", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.certificates.v1beta1.CertificateSigningRequestStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "certificate", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared211}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.certificates.v1beta1.ClusterTrustBundle",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared212}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.certificates.v1beta1.ClusterTrustBundleSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "signerName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "trustBundle", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.coordination.v1.Lease",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared213}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.coordination.v1.LeaseSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "acquireTime",
+			Type: schema.TypeRef{NamedType: &shared214}}, {Name: "holderIdentity",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "leaseDurationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "leaseTransitions", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "preferredHolder",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "renewTime", Type: schema.TypeRef{NamedType: &shared214}}, {
+			Name: "strategy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.coordination.v1alpha2.LeaseCandidate", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared215}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.coordination.v1alpha2.LeaseCandidateSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "binaryVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "emulationVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "leaseName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "pingTime", Type: schema.TypeRef{
+				NamedType: &shared214}}, {Name: "renewTime", Type: schema.TypeRef{
+				NamedType: &shared214}}, {Name: "strategy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.coordination.v1beta1.Lease",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared216}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.coordination.v1beta1.LeaseCandidate", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared217}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.coordination.v1beta1.LeaseCandidateSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "binaryVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "emulationVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "leaseName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "pingTime", Type: schema.TypeRef{
+				NamedType: &shared214}}, {Name: "renewTime", Type: schema.TypeRef{
+				NamedType: &shared214}}, {Name: "strategy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.coordination.v1beta1.LeaseSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "acquireTime", Type: schema.TypeRef{NamedType: &shared214}},
+			{Name: "holderIdentity", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "leaseDurationSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "leaseTransitions",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "preferredHolder", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "renewTime", Type: schema.TypeRef{NamedType: &shared214}},
+			{Name: "strategy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "partition", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readOnly", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeID", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Affinity",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nodeAffinity", Type: schema.TypeRef{NamedType: &shared218}},
+			{Name: "podAffinity", Type: schema.TypeRef{NamedType: &shared219}},
+			{Name: "podAntiAffinity", Type: schema.TypeRef{NamedType: &shared220}}}}}},
+	{Name: "io.k8s.api.core.v1.AppArmorProfile", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "localhostProfile", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{
+			{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "localhostProfile",
+				DiscriminatorValue: "LocalhostProfile"}}}}}}}, {Name: "io.k8s.api.core.v1.AttachedVolume",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devicePath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.AzureDiskVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "cachingMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "ReadWrite"}, {Name: "diskName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "diskURI", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: "ext4"},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "Shared"}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}, Default: false}}}}}, {Name: "io.k8s.api.core.v1.AzureFilePersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "secretNamespace", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "shareName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.AzureFileVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "shareName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.CSIPersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "controllerExpandSecretRef", Type: schema.TypeRef{NamedType: &shared222}},
+			{Name: "controllerPublishSecretRef", Type: schema.TypeRef{NamedType: &shared222}},
+			{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "nodeExpandSecretRef", Type: schema.TypeRef{
+				NamedType: &shared222}}, {Name: "nodePublishSecretRef", Type: schema.TypeRef{
+				NamedType: &shared222}}, {Name: "nodeStageSecretRef", Type: schema.TypeRef{
+				NamedType: &shared222}}, {Name: "readOnly", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeAttributes",
+				Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "volumeHandle",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.CSIVolumeSource", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "nodePublishSecretRef", Type: schema.TypeRef{NamedType: &shared223}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "volumeAttributes", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}}}}}}}}, {Name: "io.k8s.api.core.v1.Capabilities",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "add", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "drop", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.CephFSPersistentVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "monitors", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretFile", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}},
+			{Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.CephFSVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "monitors", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretFile", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}},
+			{Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.CinderPersistentVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{
+			NamedType: &shared222}}, {Name: "volumeID", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.CinderVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}},
+			{Name: "volumeID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ClientIPConfig", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "timeoutSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.core.v1.ClusterTrustBundleProjection", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "labelSelector",
+			Type: schema.TypeRef{NamedType: &shared3}}, {Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "optional", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "path", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "signerName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.ComponentCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.ComponentStatus", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "conditions", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared224}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8},
+			Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMap",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "binaryData", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}},
+			{Name: "data", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}},
+			{Name: "immutable", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.ConfigMapEnvSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}},
+	{Name: "io.k8s.api.core.v1.ConfigMapKeySelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.ConfigMapNodeConfigSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "kubeletConfigKey", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMapProjection",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.ConfigMapVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "defaultMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.Container", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "args", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "command", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "env", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared226}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "envFrom", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared227},
+					ElementRelationship: "atomic"}}}}, {Name: "image", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "imagePullPolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "lifecycle", Type: schema.TypeRef{NamedType: &shared228}}, {
+				Name: "livenessProbe", Type: schema.TypeRef{NamedType: &shared229}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared230},
+					ElementRelationship: "associative", Keys: []string{"containerPort",
+						"protocol"}}}}}, {Name: "readinessProbe", Type: schema.TypeRef{NamedType: &shared229}},
+			{Name: "resizePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared231},
+					ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{
+				NamedType: &shared232}, Default: map[interface{}]interface{}{}},
+			{Name: "restartPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "securityContext", Type: schema.TypeRef{
+				NamedType: &shared233}}, {Name: "startupProbe", Type: schema.TypeRef{
+				NamedType: &shared229}}, {Name: "stdin", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "stdinOnce", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "terminationMessagePath", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "terminationMessagePolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "tty", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "volumeDevices", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared234},
+					ElementRelationship: "associative", Keys: []string{"devicePath"}}}}},
+			{Name: "volumeMounts", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared235},
+					ElementRelationship: "associative", Keys: []string{"mountPath"}}}}},
+			{Name: "workingDir", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.ContainerImage", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "names", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "sizeBytes", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.core.v1.ContainerPort", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "containerPort", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "hostIP",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "hostPort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "TCP"}}}}}, {Name: "io.k8s.api.core.v1.ContainerResizePolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "resourceName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "restartPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ContainerState",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "running", Type: schema.TypeRef{NamedType: &shared236}}, {
+				Name: "terminated", Type: schema.TypeRef{NamedType: &shared237}},
+			{Name: "waiting", Type: schema.TypeRef{NamedType: &shared238}}}}}},
+	{Name: "io.k8s.api.core.v1.ContainerStateRunning", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "startedAt",
+			Type: schema.TypeRef{NamedType: &shared61}}}}}}, {Name: "io.k8s.api.core.v1.ContainerStateTerminated",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "containerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "exitCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "finishedAt", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "signal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "startedAt", Type: schema.TypeRef{NamedType: &shared61}}}}}},
+	{Name: "io.k8s.api.core.v1.ContainerStateWaiting", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ContainerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "allocatedResources", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}},
+			{Name: "allocatedResourcesStatus", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared239},
+					ElementRelationship: "associative", Keys: []string{"name"}}}}}, {
+				Name: "containerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "imageID", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "lastState", Type: schema.TypeRef{
+				NamedType: &shared240}, Default: map[interface{}]interface{}{}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}, Default: false}, {Name: "resources", Type: schema.TypeRef{
+				NamedType: &shared232}}, {Name: "restartCount", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "started",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+				Name: "state", Type: schema.TypeRef{NamedType: &shared240}, Default: map[interface{}]interface{}{}},
+			{Name: "stopSignal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "user", Type: schema.TypeRef{NamedType: &shared241}}, {Name: "volumeMounts",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared242}, ElementRelationship: "associative", Keys: []string{
+					"mountPath"}}}}}}}}}, {Name: "io.k8s.api.core.v1.ContainerUser", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "linux", Type: schema.TypeRef{
+			NamedType: &shared243}}}}}}, {Name: "io.k8s.api.core.v1.DaemonEndpoint",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "Port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}}}}}, {Name: "io.k8s.api.core.v1.DownwardAPIProjection",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared244}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.DownwardAPIVolumeFile", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "fieldRef", Type: schema.TypeRef{
+			NamedType: &shared245}}, {Name: "mode", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared7}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "resourceFieldRef", Type: schema.TypeRef{
+			NamedType: &shared246}}}}}}, {Name: "io.k8s.api.core.v1.DownwardAPIVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "defaultMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared244}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.EmptyDirVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "medium", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "sizeLimit", Type: schema.TypeRef{
+			NamedType: &shared131}}}}}}, {Name: "io.k8s.api.core.v1.EndpointAddress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "targetRef", Type: schema.TypeRef{NamedType: &shared191}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.EndpointPort",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "appProtocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.EndpointSubset",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared247}, ElementRelationship: "atomic"}}}},
+			{Name: "notReadyAddresses", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared247},
+					ElementRelationship: "atomic"}}}}, {Name: "ports", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared248}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.Endpoints",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "subsets", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared249}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.EnvFromSource", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "configMapRef", Type: schema.TypeRef{
+			NamedType: &shared250}}, {Name: "prefix", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared251}}}}}},
+	{Name: "io.k8s.api.core.v1.EnvVar", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "valueFrom", Type: schema.TypeRef{NamedType: &shared252}}}}}},
+	{Name: "io.k8s.api.core.v1.EnvVarSource", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "configMapKeyRef", Type: schema.TypeRef{
+			NamedType: &shared253}}, {Name: "fieldRef", Type: schema.TypeRef{
+			NamedType: &shared245}}, {Name: "resourceFieldRef", Type: schema.TypeRef{
+			NamedType: &shared246}}, {Name: "secretKeyRef", Type: schema.TypeRef{
+			NamedType: &shared254}}}}}}, {Name: "io.k8s.api.core.v1.EphemeralContainer",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "args", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "command", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "env", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared226}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}, {Name: "envFrom", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared227}, ElementRelationship: "atomic"}}}}, {Name: "image",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "imagePullPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "lifecycle", Type: schema.TypeRef{NamedType: &shared228}},
+			{Name: "livenessProbe", Type: schema.TypeRef{NamedType: &shared229}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared230},
+					ElementRelationship: "associative", Keys: []string{"containerPort",
+						"protocol"}}}}}, {Name: "readinessProbe", Type: schema.TypeRef{NamedType: &shared229}},
+			{Name: "resizePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared231},
+					ElementRelationship: "atomic"}}}}, {Name: "resources", Type: schema.TypeRef{
+				NamedType: &shared232}, Default: map[interface{}]interface{}{}},
+			{Name: "restartPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "securityContext", Type: schema.TypeRef{
+				NamedType: &shared233}}, {Name: "startupProbe", Type: schema.TypeRef{
+				NamedType: &shared229}}, {Name: "stdin", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "stdinOnce", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "targetContainerName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "terminationMessagePath",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "terminationMessagePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "tty", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "volumeDevices", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared234}, ElementRelationship: "associative", Keys: []string{
+					"devicePath"}}}}}, {Name: "volumeMounts", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared235},
+					ElementRelationship: "associative", Keys: []string{"mountPath"}}}}},
+			{Name: "workingDir", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.EphemeralVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "volumeClaimTemplate",
+			Type: schema.TypeRef{NamedType: &shared255}}}}}}, {Name: "io.k8s.api.core.v1.Event",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "action", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "eventTime", Type: schema.TypeRef{NamedType: &shared214}},
+			{Name: "firstTimestamp", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "involvedObject", Type: schema.TypeRef{NamedType: &shared191},
+				Default: map[interface{}]interface{}{}}, {Name: "kind", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "lastTimestamp",
+				Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+				NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+				Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "related", Type: schema.TypeRef{NamedType: &shared191}}, {
+				Name: "reportingComponent", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, Default: ""}, {Name: "reportingInstance", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "series",
+				Type: schema.TypeRef{NamedType: &shared256}}, {Name: "source", Type: schema.TypeRef{
+				NamedType: &shared257}, Default: map[interface{}]interface{}{}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.EventSeries", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lastObservedTime",
+			Type: schema.TypeRef{NamedType: &shared214}}}}}}, {Name: "io.k8s.api.core.v1.EventSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "component", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.ExecAction", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "command", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.FCVolumeSource", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "lun", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readOnly", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "targetWWNs", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "wwids", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.FlexPersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "options", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}}}}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}}}}}},
+	{Name: "io.k8s.api.core.v1.FlexVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "fsType",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "options", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}}}}}},
+	{Name: "io.k8s.api.core.v1.FlockerVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "datasetName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "datasetUUID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.GCEPersistentDiskVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "partition", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "pdName", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}},
+	{Name: "io.k8s.api.core.v1.GRPCAction", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "port", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "service",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.GitRepoVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "directory",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "repository", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+			Default: ""}, {Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.GlusterfsPersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "endpointsNamespace", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "path", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "readOnly",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}},
+	{Name: "io.k8s.api.core.v1.GlusterfsVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "endpoints",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.HTTPGetAction",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "host", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "httpHeaders", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared258},
+					ElementRelationship: "atomic"}}}}, {Name: "path", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{
+				NamedType: &shared82}}, {Name: "scheme", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.HTTPHeader", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.HostAlias", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "hostnames", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.core.v1.HostIP", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "ip", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.HostPathVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ISCSIPersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "chapAuthDiscovery", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "chapAuthSession", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "fsType", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "initiatorName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "iqn", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "iscsiInterface", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: "default"}, {Name: "lun", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "portals",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}},
+			{Name: "targetPortal", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ISCSIVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "chapAuthDiscovery", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "chapAuthSession", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "fsType", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "initiatorName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "iqn", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "iscsiInterface", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: "default"}, {Name: "lun", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "portals",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}},
+			{Name: "targetPortal", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ImageVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "pullPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reference", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.KeyToPath", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "mode", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "path", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Lifecycle",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "postStart", Type: schema.TypeRef{NamedType: &shared259}},
+			{Name: "preStop", Type: schema.TypeRef{NamedType: &shared259}}, {
+				Name: "stopSignal", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.LifecycleHandler", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "exec", Type: schema.TypeRef{
+			NamedType: &shared260}}, {Name: "httpGet", Type: schema.TypeRef{NamedType: &shared261}},
+			{Name: "sleep", Type: schema.TypeRef{NamedType: &shared262}}, {Name: "tcpSocket",
+				Type: schema.TypeRef{NamedType: &shared263}}}}}}, {Name: "io.k8s.api.core.v1.LimitRange",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared264}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.LimitRangeItem", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "default", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared131}}}}}, {Name: "defaultRequest", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared131}}}}}, {Name: "max", Type: schema.TypeRef{Inlined: schema.Atom{
+			Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}},
+			{Name: "maxLimitRequestRatio", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared131}}}}},
+			{Name: "min", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "type",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.LimitRangeSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "limits", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared265}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.LinuxContainerUser",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "gid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "supplementalGroups", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}, ElementRelationship: "atomic"}}}}, {Name: "uid",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}},
+	{Name: "io.k8s.api.core.v1.LoadBalancerIngress", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "hostname", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ip", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ipMode", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ports", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared266}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.LoadBalancerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared267}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.LocalObjectReference", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.core.v1.LocalVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "path", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ModifyVolumeStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "targetVolumeAttributesClassName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.NFSVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "server", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Namespace",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared268}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared269}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.NamespaceCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.NamespaceSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "finalizers", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.NamespaceStatus", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared270}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}, {Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.Node", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared271}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared272}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.NodeAddress", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "address", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.NodeAffinity", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "preferredDuringSchedulingIgnoredDuringExecution",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared273}, ElementRelationship: "atomic"}}}}, {Name: "requiredDuringSchedulingIgnoredDuringExecution",
+			Type: schema.TypeRef{NamedType: &shared274}}}}}}, {Name: "io.k8s.api.core.v1.NodeCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastHeartbeatTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.NodeConfigSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "configMap", Type: schema.TypeRef{NamedType: &shared275}}}}}},
+	{Name: "io.k8s.api.core.v1.NodeConfigStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "active", Type: schema.TypeRef{
+			NamedType: &shared276}}, {Name: "assigned", Type: schema.TypeRef{
+			NamedType: &shared276}}, {Name: "error", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}}, {Name: "lastKnownGood", Type: schema.TypeRef{
+			NamedType: &shared276}}}}}}, {Name: "io.k8s.api.core.v1.NodeDaemonEndpoints",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "kubeletEndpoint", Type: schema.TypeRef{NamedType: &shared277},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.NodeFeatures",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "supplementalGroupsPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.NodeRuntimeHandler",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "features", Type: schema.TypeRef{NamedType: &shared278}}, {
+				Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.core.v1.NodeRuntimeHandlerFeatures",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "recursiveReadOnlyMounts", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "userNamespaces", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.NodeSelector",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nodeSelectorTerms", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared279},
+					ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.core.v1.NodeSelectorRequirement", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "operator",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "values", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.NodeSelectorTerm",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "matchExpressions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared280},
+					ElementRelationship: "atomic"}}}}, {Name: "matchFields", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared280}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.core.v1.NodeSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "configSource", Type: schema.TypeRef{
+			NamedType: &shared276}}, {Name: "externalID", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "podCIDR", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "podCIDRs", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}},
+			{Name: "providerID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared281}, ElementRelationship: "atomic"}}}},
+			{Name: "unschedulable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.NodeStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared282}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "allocatable", Type: schema.TypeRef{
+				Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}, {Name: "capacity", Type: schema.TypeRef{
+				Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}, {Name: "conditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared283}, ElementRelationship: "associative", Keys: []string{
+					"type"}}}}}, {Name: "config", Type: schema.TypeRef{NamedType: &shared284}},
+			{Name: "daemonEndpoints", Type: schema.TypeRef{NamedType: &shared285},
+				Default: map[interface{}]interface{}{}}, {Name: "features", Type: schema.TypeRef{
+				NamedType: &shared286}}, {Name: "images", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared287},
+					ElementRelationship: "atomic"}}}}, {Name: "nodeInfo", Type: schema.TypeRef{
+				NamedType: &shared288}, Default: map[interface{}]interface{}{}},
+			{Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "runtimeHandlers", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared289},
+					ElementRelationship: "atomic"}}}}, {Name: "volumesAttached", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared290}, ElementRelationship: "atomic"}}}}, {Name: "volumesInUse",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.NodeSwapStatus", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "capacity", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.core.v1.NodeSystemInfo",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "architecture", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "bootID", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "containerRuntimeVersion",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "kernelVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "kubeProxyVersion", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kubeletVersion",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "machineID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "operatingSystem", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "osImage", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "swap",
+				Type: schema.TypeRef{NamedType: &shared291}}, {Name: "systemUUID",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.ObjectFieldSelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "fieldPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+			Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.ObjectReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "fieldPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.PersistentVolume",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared292}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared293}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.PersistentVolumeClaim", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared294}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared295}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.PersistentVolumeClaimCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastProbeTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.PersistentVolumeClaimSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "accessModes",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "dataSource", Type: schema.TypeRef{NamedType: &shared296}},
+			{Name: "dataSourceRef", Type: schema.TypeRef{NamedType: &shared297}},
+			{Name: "resources", Type: schema.TypeRef{NamedType: &shared298},
+				Default: map[interface{}]interface{}{}}, {Name: "selector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "storageClassName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumeAttributesClassName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "volumeMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.PersistentVolumeClaimStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "accessModes",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "allocatedResourceStatuses", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "separable"}}}}, {Name: "allocatedResources",
+				Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}, {Name: "capacity", Type: schema.TypeRef{
+				Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}, {Name: "conditions", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared299}, ElementRelationship: "associative", Keys: []string{
+					"type"}}}}}, {Name: "currentVolumeAttributesClassName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "modifyVolumeStatus",
+				Type: schema.TypeRef{NamedType: &shared300}}, {Name: "phase", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeClaimTemplate",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared294}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "claimName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}},
+	{Name: "io.k8s.api.core.v1.PersistentVolumeSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "accessModes",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "awsElasticBlockStore", Type: schema.TypeRef{NamedType: &shared301}},
+			{Name: "azureDisk", Type: schema.TypeRef{NamedType: &shared302}},
+			{Name: "azureFile", Type: schema.TypeRef{NamedType: &shared303}},
+			{Name: "capacity", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "cephfs",
+				Type: schema.TypeRef{NamedType: &shared304}}, {Name: "cinder", Type: schema.TypeRef{
+				NamedType: &shared305}}, {Name: "claimRef", Type: schema.TypeRef{
+				NamedType: &shared191, ElementRelationship: &shared306}}, {Name: "csi",
+				Type: schema.TypeRef{NamedType: &shared307}}, {Name: "fc", Type: schema.TypeRef{
+				NamedType: &shared308}}, {Name: "flexVolume", Type: schema.TypeRef{
+				NamedType: &shared309}}, {Name: "flocker", Type: schema.TypeRef{NamedType: &shared310}},
+			{Name: "gcePersistentDisk", Type: schema.TypeRef{NamedType: &shared311}},
+			{Name: "glusterfs", Type: schema.TypeRef{NamedType: &shared312}},
+			{Name: "hostPath", Type: schema.TypeRef{NamedType: &shared313}},
+			{Name: "iscsi", Type: schema.TypeRef{NamedType: &shared314}}, {Name: "local",
+				Type: schema.TypeRef{NamedType: &shared315}}, {Name: "mountOptions",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "nfs", Type: schema.TypeRef{NamedType: &shared316}}, {Name: "nodeAffinity",
+				Type: schema.TypeRef{NamedType: &shared317}}, {Name: "persistentVolumeReclaimPolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "photonPersistentDisk", Type: schema.TypeRef{NamedType: &shared318}},
+			{Name: "portworxVolume", Type: schema.TypeRef{NamedType: &shared319}},
+			{Name: "quobyte", Type: schema.TypeRef{NamedType: &shared320}}, {
+				Name: "rbd", Type: schema.TypeRef{NamedType: &shared321}}, {Name: "scaleIO",
+				Type: schema.TypeRef{NamedType: &shared322}}, {Name: "storageClassName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "storageos", Type: schema.TypeRef{NamedType: &shared323}}, {
+				Name: "volumeAttributesClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "volumeMode", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "vsphereVolume", Type: schema.TypeRef{
+				NamedType: &shared324}}}}}}, {Name: "io.k8s.api.core.v1.PersistentVolumeStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastPhaseTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "pdID", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.Pod",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared325}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared326}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.PodAffinity", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "preferredDuringSchedulingIgnoredDuringExecution",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared327}, ElementRelationship: "atomic"}}}}, {Name: "requiredDuringSchedulingIgnoredDuringExecution",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared328}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.PodAffinityTerm",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "labelSelector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "matchLabelKeys", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "mismatchLabelKeys",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "namespaceSelector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "namespaces", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "topologyKey", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodAntiAffinity",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "preferredDuringSchedulingIgnoredDuringExecution", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared327}, ElementRelationship: "atomic"}}}}, {Name: "requiredDuringSchedulingIgnoredDuringExecution",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared328}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.PodCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastProbeTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodDNSConfig",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nameservers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "options", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared329}, ElementRelationship: "atomic"}}}}, {Name: "searches",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.PodDNSConfigOption", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PodIP",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodOS", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodReadinessGate",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditionType", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodResourceClaim",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resourceClaimName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "resourceClaimTemplateName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PodResourceClaimStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resourceClaimName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.PodSchedulingGate",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PodSecurityContext",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "appArmorProfile", Type: schema.TypeRef{NamedType: &shared330}},
+			{Name: "fsGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "fsGroupChangePolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "runAsGroup", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "runAsNonRoot", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "runAsUser", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "seLinuxChangePolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "seLinuxOptions", Type: schema.TypeRef{NamedType: &shared331}},
+			{Name: "seccompProfile", Type: schema.TypeRef{NamedType: &shared332}},
+			{Name: "supplementalGroups", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}, ElementRelationship: "atomic"}}}}, {Name: "supplementalGroupsPolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "sysctls", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+					ElementType: schema.TypeRef{NamedType: &shared333}, ElementRelationship: "atomic"}}}},
+			{Name: "windowsOptions", Type: schema.TypeRef{NamedType: &shared334}}}}}},
+	{Name: "io.k8s.api.core.v1.PodSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "activeDeadlineSeconds", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "affinity", Type: schema.TypeRef{
+			NamedType: &shared335}}, {Name: "automountServiceAccountToken", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "containers", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared336}, ElementRelationship: "associative", Keys: []string{
+				"name"}}}}}, {Name: "dnsConfig", Type: schema.TypeRef{NamedType: &shared337}},
+			{Name: "dnsPolicy", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "enableServiceLinks", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "ephemeralContainers", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared338}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "hostAliases", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared339},
+					ElementRelationship: "associative", Keys: []string{"ip"}}}}}, {Name: "hostIPC",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+				Name: "hostNetwork", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "hostPID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "hostUsers", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "imagePullSecrets", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared223},
+					ElementRelationship: "associative", Keys: []string{"name"}}}}}, {
+				Name: "initContainers", Type: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared336},
+						ElementRelationship: "associative", Keys: []string{"name"}}}}}, {
+				Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "os",
+				Type: schema.TypeRef{NamedType: &shared340}}, {Name: "overhead",
+				Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}, {Name: "preemptionPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "priority", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "priorityClassName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "readinessGates", Type: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared341},
+						ElementRelationship: "atomic"}}}}, {Name: "resourceClaims", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared342}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}, {Name: "resources", Type: schema.TypeRef{NamedType: &shared232}},
+			{Name: "restartPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "runtimeClassName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "schedulerName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "schedulingGates", Type: schema.TypeRef{Inlined: schema.Atom{
+					List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared343},
+						ElementRelationship: "associative", Keys: []string{"name"}}}}}, {
+				Name: "securityContext", Type: schema.TypeRef{NamedType: &shared344}},
+			{Name: "serviceAccount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "serviceAccountName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "setHostnameAsFQDN",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+				Name: "shareProcessNamespace", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared75}}}, {Name: "subdomain", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "terminationGracePeriodSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "tolerations", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared345}, ElementRelationship: "atomic"}}}}, {Name: "topologySpreadConstraints",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared346}, ElementRelationship: "associative", Keys: []string{
+					"topologyKey", "whenUnsatisfiable"}}}}}, {Name: "volumes", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared347}, ElementRelationship: "associative", Keys: []string{
+					"name"}}}}}}}}}, {Name: "io.k8s.api.core.v1.PodStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared348}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}, {Name: "containerStatuses", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared349},
+				ElementRelationship: "atomic"}}}}, {Name: "ephemeralContainerStatuses",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared349}, ElementRelationship: "atomic"}}}}, {Name: "hostIP",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "hostIPs", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared350}, ElementRelationship: "atomic"}}}},
+			{Name: "initContainerStatuses", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared349},
+					ElementRelationship: "atomic"}}}}, {Name: "message", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nominatedNodeName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}, {Name: "phase", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "podIP", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "podIPs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared351},
+					ElementRelationship: "associative", Keys: []string{"ip"}}}}}, {Name: "qosClass",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resourceClaimStatuses", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared352},
+					ElementRelationship: "associative", Keys: []string{"name"}}}}}, {
+				Name: "startTime", Type: schema.TypeRef{NamedType: &shared61}}}}}},
+	{Name: "io.k8s.api.core.v1.PodTemplate", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.PodTemplateSpec", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared325}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.PortStatus", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.PortworxVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "fsType", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "volumeID", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.PreferredSchedulingTerm",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "preference", Type: schema.TypeRef{NamedType: &shared279},
+				Default: map[interface{}]interface{}{}}, {Name: "weight", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.Probe",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "exec", Type: schema.TypeRef{NamedType: &shared260}}, {Name: "failureThreshold",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "grpc", Type: schema.TypeRef{NamedType: &shared353}}, {Name: "httpGet",
+				Type: schema.TypeRef{NamedType: &shared261}}, {Name: "initialDelaySeconds",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "periodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}, {Name: "successThreshold", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "tcpSocket", Type: schema.TypeRef{
+				NamedType: &shared263}}, {Name: "terminationGracePeriodSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "timeoutSeconds",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.core.v1.ProjectedVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "defaultMode",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "sources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared354}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.QuobyteVolumeSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "registry", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "tenant",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "volume", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.core.v1.RBDPersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "keyring", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: "/etc/ceph/keyring"}, {Name: "monitors",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "rbd"}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared222}},
+			{Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "admin"}}}}}, {Name: "io.k8s.api.core.v1.RBDVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "keyring", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: "/etc/ceph/keyring"}, {Name: "monitors",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "rbd"}, {Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}},
+			{Name: "user", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "admin"}}}}}, {Name: "io.k8s.api.core.v1.ReplicationController",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared355}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared356}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.ReplicationControllerCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.ReplicationControllerSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 1}, {Name: "selector", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "template",
+				Type: schema.TypeRef{NamedType: &shared69}}}}}}, {Name: "io.k8s.api.core.v1.ReplicationControllerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "availableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared357},
+					ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+				Name: "fullyLabeledReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "readyReplicas",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}}}}}, {Name: "io.k8s.api.core.v1.ResourceClaim", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.ResourceFieldSelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "containerName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "divisor", Type: schema.TypeRef{NamedType: &shared131}}, {Name: "resource",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.ResourceHealth",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "health", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resourceID", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ResourceQuota", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared358}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared359}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.ResourceQuotaSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "hard", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared131}}}}}, {Name: "scopeSelector", Type: schema.TypeRef{
+			NamedType: &shared360}}, {Name: "scopes", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.ResourceQuotaStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hard", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared131}}}}}, {Name: "used",
+				Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.core.v1.ResourceRequirements",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "claims", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared361}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}, {Name: "limits", Type: schema.TypeRef{
+				Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}, {Name: "requests", Type: schema.TypeRef{
+				Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.core.v1.ResourceStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared362},
+					ElementRelationship: "associative", Keys: []string{"resourceID"}}}}}}}}},
+	{Name: "io.k8s.api.core.v1.SELinuxOptions", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "level", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "role", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "user", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ScaleIOPersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "xfs"}, {Name: "gateway", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "protectionDomain", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{
+				NamedType: &shared222}}, {Name: "sslEnabled", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "storageMode", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: "ThinProvisioned"},
+			{Name: "storagePool", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "system", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "volumeName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ScaleIOVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "xfs"}, {Name: "gateway", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "protectionDomain", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "readOnly", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "secretRef", Type: schema.TypeRef{
+				NamedType: &shared223}}, {Name: "sslEnabled", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "storageMode", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: "ThinProvisioned"},
+			{Name: "storagePool", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "system", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "volumeName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.ScopeSelector",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "matchExpressions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared363},
+					ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.core.v1.ScopedResourceSelectorRequirement", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "operator", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "scopeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "values", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.core.v1.SeccompProfile",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "localhostProfile", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221,
+			Fields: []schema.UnionField{{FieldName: "localhostProfile", DiscriminatorValue: "LocalhostProfile"}}}}}}},
+	{Name: "io.k8s.api.core.v1.Secret", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "data", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "immutable", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "stringData", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.SecretEnvSource", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "optional",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}}}}},
+	{Name: "io.k8s.api.core.v1.SecretKeySelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.SecretProjection",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.core.v1.SecretReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.core.v1.SecretVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "defaultMode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "items", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared225}, ElementRelationship: "atomic"}}}},
+			{Name: "optional", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.SecurityContext", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "allowPrivilegeEscalation", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "appArmorProfile",
+			Type: schema.TypeRef{NamedType: &shared330}}, {Name: "capabilities",
+			Type: schema.TypeRef{NamedType: &shared364}}, {Name: "privileged",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "procMount", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "readOnlyRootFilesystem", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "runAsGroup", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "runAsNonRoot", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "runAsUser", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "seLinuxOptions",
+				Type: schema.TypeRef{NamedType: &shared331}}, {Name: "seccompProfile",
+				Type: schema.TypeRef{NamedType: &shared332}}, {Name: "windowsOptions",
+				Type: schema.TypeRef{NamedType: &shared334}}}}}}, {Name: "io.k8s.api.core.v1.Service",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared365}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared366}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.core.v1.ServiceAccount", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "automountServiceAccountToken",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "imagePullSecrets", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared223},
+					ElementRelationship: "atomic"}}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "secrets", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared191}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.core.v1.ServiceAccountTokenProjection",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "audience", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.ServicePort",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "appProtocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "nodePort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: "TCP"}, {Name: "targetPort", Type: schema.TypeRef{
+				NamedType: &shared82}}}}}}, {Name: "io.k8s.api.core.v1.ServiceSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "allocateLoadBalancerNodePorts", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "clusterIP", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "clusterIPs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "externalIPs",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "externalName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "externalTrafficPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "healthCheckNodePort",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "internalTrafficPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "ipFamilies", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "ipFamilyPolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "loadBalancerClass", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "loadBalancerIP", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "loadBalancerSourceRanges",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared367}, ElementRelationship: "associative",
+				Keys: []string{"port", "protocol"}}}}}, {Name: "publishNotReadyAddresses",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+				Name: "selector", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+					ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+					ElementRelationship: "atomic"}}}}, {Name: "sessionAffinity", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "sessionAffinityConfig",
+				Type: schema.TypeRef{NamedType: &shared368}}, {Name: "trafficDistribution",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.ServiceStatus", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "conditions", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}, {Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared369},
+			Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.core.v1.SessionAffinityConfig",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "clientIP", Type: schema.TypeRef{NamedType: &shared370}}}}}},
+	{Name: "io.k8s.api.core.v1.SleepAction", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "seconds", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.StorageOSPersistentVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared191}},
+			{Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "volumeNamespace", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.StorageOSVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "readOnly", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "secretRef", Type: schema.TypeRef{NamedType: &shared223}},
+			{Name: "volumeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "volumeNamespace", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.Sysctl", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "value",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.core.v1.TCPSocketAction", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{
+			NamedType: &shared82}}}}}}, {Name: "io.k8s.api.core.v1.Taint", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "key",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "timeAdded", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.Toleration", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "key", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "tolerationSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.TopologySelectorLabelRequirement", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "key", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "values",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.core.v1.TopologySelectorTerm", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "matchLabelExpressions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared371}, ElementRelationship: "atomic"}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.core.v1.TopologySpreadConstraint", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "labelSelector",
+			Type: schema.TypeRef{NamedType: &shared3}}, {Name: "matchLabelKeys",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "maxSkew", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "minDomains", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "nodeAffinityPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeTaintsPolicy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "topologyKey", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "whenUnsatisfiable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.TypedLocalObjectReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.core.v1.TypedObjectReference", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.Volume", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "awsElasticBlockStore", Type: schema.TypeRef{
+			NamedType: &shared301}}, {Name: "azureDisk", Type: schema.TypeRef{
+			NamedType: &shared302}}, {Name: "azureFile", Type: schema.TypeRef{
+			NamedType: &shared372}}, {Name: "cephfs", Type: schema.TypeRef{NamedType: &shared373}},
+			{Name: "cinder", Type: schema.TypeRef{NamedType: &shared374}}, {
+				Name: "configMap", Type: schema.TypeRef{NamedType: &shared375}}, {
+				Name: "csi", Type: schema.TypeRef{NamedType: &shared376}}, {Name: "downwardAPI",
+				Type: schema.TypeRef{NamedType: &shared377}}, {Name: "emptyDir",
+				Type: schema.TypeRef{NamedType: &shared378}}, {Name: "ephemeral",
+				Type: schema.TypeRef{NamedType: &shared379}}, {Name: "fc", Type: schema.TypeRef{
+				NamedType: &shared308}}, {Name: "flexVolume", Type: schema.TypeRef{
+				NamedType: &shared380}}, {Name: "flocker", Type: schema.TypeRef{NamedType: &shared310}},
+			{Name: "gcePersistentDisk", Type: schema.TypeRef{NamedType: &shared311}},
+			{Name: "gitRepo", Type: schema.TypeRef{NamedType: &shared381}}, {
+				Name: "glusterfs", Type: schema.TypeRef{NamedType: &shared382}}, {
+				Name: "hostPath", Type: schema.TypeRef{NamedType: &shared313}}, {
+				Name: "image", Type: schema.TypeRef{NamedType: &shared383}}, {Name: "iscsi",
+				Type: schema.TypeRef{NamedType: &shared384}}, {Name: "name", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nfs",
+				Type: schema.TypeRef{NamedType: &shared316}}, {Name: "persistentVolumeClaim",
+				Type: schema.TypeRef{NamedType: &shared385}}, {Name: "photonPersistentDisk",
+				Type: schema.TypeRef{NamedType: &shared318}}, {Name: "portworxVolume",
+				Type: schema.TypeRef{NamedType: &shared319}}, {Name: "projected",
+				Type: schema.TypeRef{NamedType: &shared386}}, {Name: "quobyte", Type: schema.TypeRef{
+				NamedType: &shared320}}, {Name: "rbd", Type: schema.TypeRef{NamedType: &shared387}},
+			{Name: "scaleIO", Type: schema.TypeRef{NamedType: &shared388}}, {
+				Name: "secret", Type: schema.TypeRef{NamedType: &shared389}}, {Name: "storageos",
+				Type: schema.TypeRef{NamedType: &shared390}}, {Name: "vsphereVolume",
+				Type: schema.TypeRef{NamedType: &shared324}}}}}}, {Name: "io.k8s.api.core.v1.VolumeDevice",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devicePath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.VolumeMount",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "mountPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "mountPropagation", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "recursiveReadOnly",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "subPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "subPathExpr", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.core.v1.VolumeMountStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "mountPath", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "readOnly", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "recursiveReadOnly",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.core.v1.VolumeNodeAffinity", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "required", Type: schema.TypeRef{
+			NamedType: &shared274}}}}}}, {Name: "io.k8s.api.core.v1.VolumeProjection",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "clusterTrustBundle", Type: schema.TypeRef{NamedType: &shared391}},
+			{Name: "configMap", Type: schema.TypeRef{NamedType: &shared392}},
+			{Name: "downwardAPI", Type: schema.TypeRef{NamedType: &shared393}},
+			{Name: "secret", Type: schema.TypeRef{NamedType: &shared394}}, {
+				Name: "serviceAccountToken", Type: schema.TypeRef{NamedType: &shared395}}}}}},
+	{Name: "io.k8s.api.core.v1.VolumeResourceRequirements", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "limits", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared131}}}}}, {Name: "requests", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "fsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "storagePolicyID", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "storagePolicyName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "volumePath", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.core.v1.WeightedPodAffinityTerm",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "podAffinityTerm", Type: schema.TypeRef{NamedType: &shared328},
+				Default: map[interface{}]interface{}{}}, {Name: "weight", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.core.v1.WindowsSecurityContextOptions",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "gmsaCredentialSpec", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "gmsaCredentialSpecName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "hostProcess", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "runAsUserName",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.discovery.v1.Endpoint", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "addresses", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}},
+			{Name: "conditions", Type: schema.TypeRef{NamedType: &shared396},
+				Default: map[interface{}]interface{}{}}, {Name: "deprecatedTopology",
+				Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "hints", Type: schema.TypeRef{
+				NamedType: &shared397}}, {Name: "hostname", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "nodeName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "targetRef", Type: schema.TypeRef{
+				NamedType: &shared191}}, {Name: "zone", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.discovery.v1.EndpointConditions",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "ready", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "serving", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "terminating", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.discovery.v1.EndpointHints",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "forNodes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared398}, ElementRelationship: "atomic"}}}},
+			{Name: "forZones", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared399}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.discovery.v1.EndpointPort", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "appProtocol",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}},
+			ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.discovery.v1.EndpointSlice",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "addressType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared400},
+					ElementRelationship: "atomic"}}}}, {Name: "kind", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+				NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+				Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+					ElementType: schema.TypeRef{NamedType: &shared401}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.discovery.v1.ForNode", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.discovery.v1.ForZone",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.discovery.v1beta1.Endpoint",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "addresses", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "conditions", Type: schema.TypeRef{
+				NamedType: &shared402}, Default: map[interface{}]interface{}{}},
+			{Name: "hints", Type: schema.TypeRef{NamedType: &shared403}}, {Name: "hostname",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "targetRef", Type: schema.TypeRef{NamedType: &shared191}},
+			{Name: "topology", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}}}}},
+	{Name: "io.k8s.api.discovery.v1beta1.EndpointConditions", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "ready", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "serving", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "terminating", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}}}}}, {Name: "io.k8s.api.discovery.v1beta1.EndpointHints",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "forNodes", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared404}, ElementRelationship: "atomic"}}}},
+			{Name: "forZones", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared405}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.discovery.v1beta1.EndpointPort", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "appProtocol",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "port", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "protocol", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.discovery.v1beta1.EndpointSlice", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "addressType",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "endpoints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared406}, ElementRelationship: "atomic"}}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared407}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.discovery.v1beta1.ForNode", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.discovery.v1beta1.ForZone",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.events.v1.Event", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "action", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deprecatedCount",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "deprecatedFirstTimestamp", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "deprecatedLastTimestamp", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "deprecatedSource", Type: schema.TypeRef{NamedType: &shared257},
+				Default: map[interface{}]interface{}{}}, {Name: "eventTime", Type: schema.TypeRef{
+				NamedType: &shared214}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8},
+				Default: map[interface{}]interface{}{}}, {Name: "note", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "regarding", Type: schema.TypeRef{
+				NamedType: &shared191}, Default: map[interface{}]interface{}{}},
+			{Name: "related", Type: schema.TypeRef{NamedType: &shared191}}, {
+				Name: "reportingController", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "reportingInstance", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "series", Type: schema.TypeRef{
+				NamedType: &shared408}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.events.v1.EventSeries",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "lastObservedTime", Type: schema.TypeRef{NamedType: &shared214}}}}}},
+	{Name: "io.k8s.api.events.v1beta1.Event", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "action", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deprecatedCount",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "deprecatedFirstTimestamp", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "deprecatedLastTimestamp", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "deprecatedSource", Type: schema.TypeRef{NamedType: &shared257},
+				Default: map[interface{}]interface{}{}}, {Name: "eventTime", Type: schema.TypeRef{
+				NamedType: &shared214}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8},
+				Default: map[interface{}]interface{}{}}, {Name: "note", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "regarding", Type: schema.TypeRef{
+				NamedType: &shared191}, Default: map[interface{}]interface{}{}},
+			{Name: "related", Type: schema.TypeRef{NamedType: &shared191}}, {
+				Name: "reportingController", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "reportingInstance", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "series", Type: schema.TypeRef{
+				NamedType: &shared409}}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.events.v1beta1.EventSeries",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "lastObservedTime", Type: schema.TypeRef{NamedType: &shared214}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DaemonSet", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared410}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared411}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DaemonSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DaemonSetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "revisionHistoryLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "selector", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}},
+			{Name: "templateGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "updateStrategy", Type: schema.TypeRef{
+				NamedType: &shared412}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DaemonSetStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "collisionCount",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared413}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "currentNumberScheduled", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredNumberScheduled",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "numberAvailable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "numberMisscheduled", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "numberReady",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "numberUnavailable", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "updatedNumberScheduled",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DaemonSetUpdateStrategy", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "rollingUpdate",
+			Type: schema.TypeRef{NamedType: &shared414}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.Deployment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared415}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared416}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DeploymentCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "lastUpdateTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DeploymentSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "paused", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "progressDeadlineSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "revisionHistoryLimit", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "rollbackTo", Type: schema.TypeRef{
+				NamedType: &shared417}}, {Name: "selector", Type: schema.TypeRef{
+				NamedType: &shared3}}, {Name: "strategy", Type: schema.TypeRef{NamedType: &shared418},
+				Default: map[interface{}]interface{}{}}, {Name: "template", Type: schema.TypeRef{
+				NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.DeploymentStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "collisionCount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared419},
+				ElementRelationship: "associative", Keys: []string{"type"}}}}}, {
+			Name: "observedGeneration", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "readyReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "terminatingReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "unavailableReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "updatedReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.DeploymentStrategy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "rollingUpdate", Type: schema.TypeRef{NamedType: &shared420}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.HTTPIngressPath", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "backend", Type: schema.TypeRef{
+			NamedType: &shared421}, Default: map[interface{}]interface{}{}},
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "pathType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.HTTPIngressRuleValue", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "paths", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared422}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IPBlock",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "cidr", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "except", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.Ingress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared423}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared424}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.IngressBackend", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "resource", Type: schema.TypeRef{
+			NamedType: &shared296}}, {Name: "serviceName", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "servicePort", Type: schema.TypeRef{
+			NamedType: &shared82}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressLoadBalancerIngress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared425}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.IngressLoadBalancerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared426}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.IngressPortStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.IngressRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "http", Type: schema.TypeRef{
+			NamedType: &shared427}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "backend", Type: schema.TypeRef{NamedType: &shared421}}, {
+				Name: "ingressClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared428},
+					ElementRelationship: "atomic"}}}}, {Name: "tls", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared429}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared430},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.IngressTLS",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hosts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "secretName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared431}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyEgressRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "ports", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared432}, ElementRelationship: "atomic"}}}}, {Name: "to",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared433}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyIngressRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "from", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared433}, ElementRelationship: "atomic"}}}},
+			{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared432}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyPeer", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "ipBlock", Type: schema.TypeRef{
+			NamedType: &shared434}}, {Name: "namespaceSelector", Type: schema.TypeRef{
+			NamedType: &shared3}}, {Name: "podSelector", Type: schema.TypeRef{
+			NamedType: &shared3}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.NetworkPolicyPort",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "endPort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "port", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "protocol",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.NetworkPolicySpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "egress", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared435}, ElementRelationship: "atomic"}}}}, {Name: "ingress",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared436}, ElementRelationship: "atomic"}}}}, {Name: "podSelector",
+			Type: schema.TypeRef{NamedType: &shared3}, Default: map[interface{}]interface{}{}},
+			{Name: "policyTypes", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.ReplicaSet",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared437}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared438}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.ReplicaSetCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "type",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.ReplicaSetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "minReadySeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "selector", Type: schema.TypeRef{NamedType: &shared3}}, {
+				Name: "template", Type: schema.TypeRef{NamedType: &shared69}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.ReplicaSetStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "availableReplicas",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared439}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "fullyLabeledReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "observedGeneration",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "readyReplicas", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "replicas", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared7}}, Default: 0}, {Name: "terminatingReplicas", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.RollbackConfig",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "revision", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.extensions.v1beta1.RollingUpdateDaemonSet", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "maxSurge", Type: schema.TypeRef{
+			NamedType: &shared82}}, {Name: "maxUnavailable", Type: schema.TypeRef{
+			NamedType: &shared82}}}}}}, {Name: "io.k8s.api.extensions.v1beta1.RollingUpdateDeployment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "maxSurge", Type: schema.TypeRef{NamedType: &shared82}}, {
+				Name: "maxUnavailable", Type: schema.TypeRef{NamedType: &shared82}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.ExemptPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowDistinguisherMethod",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowSchema",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared440}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared441}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.FlowSchemaCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.FlowSchemaSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared442}},
+			{Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration",
+				Type: schema.TypeRef{NamedType: &shared443}, Default: map[interface{}]interface{}{}},
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared444}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.FlowSchemaStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared445}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.GroupSubject",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1.LimitResponse",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "queuing", Type: schema.TypeRef{NamedType: &shared446}}, {
+				Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221,
+			Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.LimitedPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "borrowingLimitPercent", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "lendablePercent", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "limitResponse",
+				Type: schema.TypeRef{NamedType: &shared447}, Default: map[interface{}]interface{}{}},
+			{Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.NonResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.PolicyRulesWithSubjects", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "nonResourceRules",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared448}, ElementRelationship: "atomic"}}}}, {Name: "resourceRules",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared449}, ElementRelationship: "atomic"}}}}, {Name: "subjects",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared450}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared451}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared452}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "exempt", Type: schema.TypeRef{NamedType: &shared453}}, {Name: "limited",
+				Type: schema.TypeRef{NamedType: &shared454}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{
+			{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt",
+				DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.PriorityLevelConfigurationStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared455}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1.QueuingConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1.ResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.ServiceAccountSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.Subject", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{
+			NamedType: &shared456}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{
+			NamedType: &shared457}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared458}}},
+		Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{
+			{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount",
+				DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1.UserSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.ExemptPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowDistinguisherMethod",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchema",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared460}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared461}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchemaCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchemaSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared462}},
+			{Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration",
+				Type: schema.TypeRef{NamedType: &shared463}, Default: map[interface{}]interface{}{}},
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared464}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.FlowSchemaStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared465}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.GroupSubject",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.LimitResponse",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "queuing", Type: schema.TypeRef{NamedType: &shared466}}, {
+				Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221,
+			Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.LimitedPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "assuredConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "borrowingLimitPercent", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lendablePercent",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "limitResponse", Type: schema.TypeRef{NamedType: &shared467},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.NonResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.PolicyRulesWithSubjects",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nonResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared468},
+					ElementRelationship: "atomic"}}}}, {Name: "resourceRules", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared469}, ElementRelationship: "atomic"}}}}, {Name: "subjects",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared470}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared471}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared472}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "exempt", Type: schema.TypeRef{NamedType: &shared473}}, {Name: "limited",
+				Type: schema.TypeRef{NamedType: &shared474}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{
+			{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt",
+				DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared475}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.QueuingConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta1.ResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.ServiceAccountSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.Subject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{
+			NamedType: &shared476}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{
+			NamedType: &shared477}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared478}}},
+			Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{
+				{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount",
+					DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta1.UserSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.ExemptPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowDistinguisherMethod",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchema",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared479}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared480}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchemaCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchemaSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared481}},
+			{Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration",
+				Type: schema.TypeRef{NamedType: &shared482}, Default: map[interface{}]interface{}{}},
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared483}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.FlowSchemaStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared484}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.GroupSubject",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.LimitResponse",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "queuing", Type: schema.TypeRef{NamedType: &shared485}}, {
+				Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221,
+			Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.LimitedPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "assuredConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "borrowingLimitPercent", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "lendablePercent",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+				Name: "limitResponse", Type: schema.TypeRef{NamedType: &shared486},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.NonResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.PolicyRulesWithSubjects",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nonResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared487},
+					ElementRelationship: "atomic"}}}}, {Name: "resourceRules", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared488}, ElementRelationship: "atomic"}}}}, {Name: "subjects",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared489}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared490}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared491}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "exempt", Type: schema.TypeRef{NamedType: &shared492}}, {Name: "limited",
+				Type: schema.TypeRef{NamedType: &shared493}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{
+			{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt",
+				DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared494}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.QueuingConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta2.ResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.ServiceAccountSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.Subject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{
+			NamedType: &shared495}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{
+			NamedType: &shared496}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared497}}},
+			Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{
+				{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount",
+					DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta2.UserSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.ExemptPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lendablePercent", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "nominalConcurrencyShares", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowDistinguisherMethod",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchema",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared498}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared499}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchemaCondition", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "lastTransitionTime",
+			Type: schema.TypeRef{NamedType: &shared61}}, {Name: "message", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "status", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "type", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchemaSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "distinguisherMethod", Type: schema.TypeRef{NamedType: &shared500}},
+			{Name: "matchingPrecedence", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "priorityLevelConfiguration",
+				Type: schema.TypeRef{NamedType: &shared501}, Default: map[interface{}]interface{}{}},
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared502}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.FlowSchemaStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared503}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.GroupSubject",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.LimitResponse",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "queuing", Type: schema.TypeRef{NamedType: &shared504}}, {
+				Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}, Unions: []schema.Union{{Discriminator: &shared221,
+			Fields: []schema.UnionField{{FieldName: "queuing", DiscriminatorValue: "Queuing"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.LimitedPriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "borrowingLimitPercent", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "lendablePercent", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "limitResponse",
+				Type: schema.TypeRef{NamedType: &shared505}, Default: map[interface{}]interface{}{}},
+			{Name: "nominalConcurrencyShares", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.NonResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "associative"}}}}, {Name: "verbs",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.PolicyRulesWithSubjects",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nonResourceRules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared506},
+					ElementRelationship: "atomic"}}}}, {Name: "resourceRules", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared507}, ElementRelationship: "atomic"}}}}, {Name: "subjects",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared508}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared509}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared510}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "exempt", Type: schema.TypeRef{NamedType: &shared511}}, {Name: "limited",
+				Type: schema.TypeRef{NamedType: &shared512}}, {Name: "type", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}, Unions: []schema.Union{
+			{Discriminator: &shared221, Fields: []schema.UnionField{{FieldName: "exempt",
+				DiscriminatorValue: "Exempt"}, {FieldName: "limited", DiscriminatorValue: "Limited"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.PriorityLevelConfigurationStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared513}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.QueuingConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "handSize", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}},
+				Default: 0}, {Name: "queueLengthLimit", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "queues", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.flowcontrol.v1beta3.ResourcePolicyRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroups", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "clusterScope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "namespaces", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "associative"}}}}, {Name: "verbs", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.ServiceAccountSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "namespace",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.Subject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "group", Type: schema.TypeRef{
+			NamedType: &shared514}}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "serviceAccount", Type: schema.TypeRef{
+			NamedType: &shared515}}, {Name: "user", Type: schema.TypeRef{NamedType: &shared516}}},
+			Unions: []schema.Union{{Discriminator: &shared459, Fields: []schema.UnionField{
+				{FieldName: "group", DiscriminatorValue: "Group"}, {FieldName: "serviceAccount",
+					DiscriminatorValue: "ServiceAccount"}, {FieldName: "user", DiscriminatorValue: "User"}}}}}}},
+	{Name: "io.k8s.api.flowcontrol.v1beta3.UserSubject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReview",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared517}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared518}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReviewContainerSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "image", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReviewSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "annotations",
+			Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "containers",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared519}, ElementRelationship: "atomic"}}}}, {Name: "namespace",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.imagepolicy.v1alpha1.ImageReviewStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allowed", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}, Default: false}, {Name: "auditAnnotations",
+			Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "reason", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.HTTPIngressPath",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "backend", Type: schema.TypeRef{NamedType: &shared520}, Default: map[interface{}]interface{}{}},
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "pathType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.networking.v1.HTTPIngressRuleValue", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "paths", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared521}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.IPAddress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared522}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1.IPAddressSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "parentRef",
+			Type: schema.TypeRef{NamedType: &shared523}}}}}}, {Name: "io.k8s.api.networking.v1.IPBlock",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "cidr", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "except", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.Ingress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared524}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared525}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1.IngressBackend", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "resource", Type: schema.TypeRef{
+			NamedType: &shared296}}, {Name: "service", Type: schema.TypeRef{NamedType: &shared526}}}}}},
+	{Name: "io.k8s.api.networking.v1.IngressClass", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared527}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1.IngressClassParametersReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "scope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.IngressClassSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "controller", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "parameters", Type: schema.TypeRef{NamedType: &shared528}}}}}},
+	{Name: "io.k8s.api.networking.v1.IngressLoadBalancerIngress", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "hostname", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ip", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ports", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared529}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.IngressLoadBalancerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared530}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.networking.v1.IngressPortStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.networking.v1.IngressRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "http", Type: schema.TypeRef{
+			NamedType: &shared531}}}}}}, {Name: "io.k8s.api.networking.v1.IngressServiceBackend",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "port", Type: schema.TypeRef{NamedType: &shared532},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.IngressSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "defaultBackend", Type: schema.TypeRef{NamedType: &shared520}},
+			{Name: "ingressClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared533},
+					ElementRelationship: "atomic"}}}}, {Name: "tls", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared534}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.IngressStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared535},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1.IngressTLS",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hosts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "secretName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicy",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared536}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1.NetworkPolicyEgressRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "ports", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared537}, ElementRelationship: "atomic"}}}}, {Name: "to",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared538}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicyIngressRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "from", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared538}, ElementRelationship: "atomic"}}}},
+			{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared537}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.networking.v1.NetworkPolicyPeer", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "ipBlock", Type: schema.TypeRef{
+			NamedType: &shared539}}, {Name: "namespaceSelector", Type: schema.TypeRef{
+			NamedType: &shared3}}, {Name: "podSelector", Type: schema.TypeRef{
+			NamedType: &shared3}}}}}}, {Name: "io.k8s.api.networking.v1.NetworkPolicyPort",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "endPort", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "port", Type: schema.TypeRef{NamedType: &shared82}}, {Name: "protocol",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.networking.v1.NetworkPolicySpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "egress", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared540}, ElementRelationship: "atomic"}}}}, {Name: "ingress",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared541}, ElementRelationship: "atomic"}}}}, {Name: "podSelector",
+			Type: schema.TypeRef{NamedType: &shared3}, Default: map[interface{}]interface{}{}},
+			{Name: "policyTypes", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1.ParentReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.networking.v1.ServiceBackendPort", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "number", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.networking.v1.ServiceCIDR", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared542}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared543}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1.ServiceCIDRSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "cidrs", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.networking.v1.ServiceCIDRStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.IPAddress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared544}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1alpha1.IPAddressSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "parentRef",
+			Type: schema.TypeRef{NamedType: &shared545}}}}}}, {Name: "io.k8s.api.networking.v1alpha1.ParentReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.networking.v1alpha1.ServiceCIDR", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared546}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared547}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1alpha1.ServiceCIDRSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "cidrs", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.networking.v1alpha1.ServiceCIDRStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.HTTPIngressPath",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "backend", Type: schema.TypeRef{NamedType: &shared548}, Default: map[interface{}]interface{}{}},
+			{Name: "path", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "pathType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.HTTPIngressRuleValue", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "paths", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared549}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IPAddress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared550}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.IPAddressSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "parentRef",
+			Type: schema.TypeRef{NamedType: &shared551}}}}}}, {Name: "io.k8s.api.networking.v1beta1.Ingress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared552}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared553}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.IngressBackend", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "resource", Type: schema.TypeRef{
+			NamedType: &shared296}}, {Name: "serviceName", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "servicePort", Type: schema.TypeRef{
+			NamedType: &shared82}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared554}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.IngressClassParametersReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "scope", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressClassSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "controller", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "parameters", Type: schema.TypeRef{NamedType: &shared555}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.IngressLoadBalancerIngress",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hostname", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "ip", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "ports", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared556}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.IngressLoadBalancerStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "ingress", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared557}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.IngressPortStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "error", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "port", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "protocol",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.IngressRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "host", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "http", Type: schema.TypeRef{
+			NamedType: &shared558}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "backend", Type: schema.TypeRef{NamedType: &shared548}}, {
+				Name: "ingressClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared559},
+					ElementRelationship: "atomic"}}}}, {Name: "tls", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared560}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "loadBalancer", Type: schema.TypeRef{NamedType: &shared561},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.networking.v1beta1.IngressTLS",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hosts", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "secretName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.networking.v1beta1.ParentReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.ServiceCIDR", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared562}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared563}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.ServiceCIDRSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "cidrs", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.networking.v1beta1.ServiceCIDRStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}}}}}, {Name: "io.k8s.api.node.v1.Overhead", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "podFixed", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.node.v1.RuntimeClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "handler", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8},
+				Default: map[interface{}]interface{}{}}, {Name: "overhead", Type: schema.TypeRef{
+				NamedType: &shared564}}, {Name: "scheduling", Type: schema.TypeRef{
+				NamedType: &shared565}}}}}}, {Name: "io.k8s.api.node.v1.Scheduling",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "tolerations",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared345}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.node.v1alpha1.Overhead",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "podFixed", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.node.v1alpha1.RuntimeClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared566}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.node.v1alpha1.RuntimeClassSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "overhead", Type: schema.TypeRef{
+			NamedType: &shared567}}, {Name: "runtimeHandler", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "scheduling",
+			Type: schema.TypeRef{NamedType: &shared568}}}}}}, {Name: "io.k8s.api.node.v1alpha1.Scheduling",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "tolerations",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared345}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.node.v1beta1.Overhead",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "podFixed", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared131}}}}}}}}}, {Name: "io.k8s.api.node.v1beta1.RuntimeClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "handler", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8},
+				Default: map[interface{}]interface{}{}}, {Name: "overhead", Type: schema.TypeRef{
+				NamedType: &shared569}}, {Name: "scheduling", Type: schema.TypeRef{
+				NamedType: &shared570}}}}}}, {Name: "io.k8s.api.node.v1beta1.Scheduling",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "nodeSelector", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "tolerations",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared345}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.policy.v1.Eviction",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "deleteOptions", Type: schema.TypeRef{NamedType: &shared571}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.policy.v1.PodDisruptionBudget", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared572}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared573}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.policy.v1.PodDisruptionBudgetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "maxUnavailable",
+			Type: schema.TypeRef{NamedType: &shared82}}, {Name: "minAvailable",
+			Type: schema.TypeRef{NamedType: &shared82}}, {Name: "selector", Type: schema.TypeRef{
+			NamedType: &shared3}}, {Name: "unhealthyPodEvictionPolicy", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.policy.v1.PodDisruptionBudgetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "currentHealthy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredHealthy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "disruptedPods", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared61}}}}},
+			{Name: "disruptionsAllowed", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "expectedPods", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "observedGeneration",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.policy.v1beta1.Eviction", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deleteOptions",
+			Type: schema.TypeRef{NamedType: &shared571}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.policy.v1beta1.PodDisruptionBudget", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared574}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared575}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.policy.v1beta1.PodDisruptionBudgetSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "maxUnavailable",
+			Type: schema.TypeRef{NamedType: &shared82}}, {Name: "minAvailable",
+			Type: schema.TypeRef{NamedType: &shared82}}, {Name: "selector", Type: schema.TypeRef{
+			NamedType: &shared3}}, {Name: "unhealthyPodEvictionPolicy", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.policy.v1beta1.PodDisruptionBudgetStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "currentHealthy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "desiredHealthy",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "disruptedPods", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared61}}}}},
+			{Name: "disruptionsAllowed", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}, {Name: "expectedPods", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}, {Name: "observedGeneration",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}}}}},
+	{Name: "io.k8s.api.rbac.v1.AggregationRule", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "clusterRoleSelectors", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared3}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1.ClusterRole",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "aggregationRule", Type: schema.TypeRef{NamedType: &shared576}},
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared577}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1.ClusterRoleBinding", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "roleRef", Type: schema.TypeRef{NamedType: &shared578}, Default: map[interface{}]interface{}{}},
+			{Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared579}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1.PolicyRule", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "verbs", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1.Role", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared577}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1.RoleBinding", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "roleRef", Type: schema.TypeRef{NamedType: &shared578}, Default: map[interface{}]interface{}{}},
+			{Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared579}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1.RoleRef", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.api.rbac.v1.Subject",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.api.rbac.v1alpha1.AggregationRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "clusterRoleSelectors",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared3}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.ClusterRole",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "aggregationRule", Type: schema.TypeRef{NamedType: &shared580}},
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared581}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1alpha1.ClusterRoleBinding", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "roleRef", Type: schema.TypeRef{NamedType: &shared582}, Default: map[interface{}]interface{}{}},
+			{Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared583}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1alpha1.PolicyRule", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroups",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "verbs", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1alpha1.Role", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared581}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1alpha1.RoleBinding", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "roleRef", Type: schema.TypeRef{NamedType: &shared582}, Default: map[interface{}]interface{}{}},
+			{Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared583}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1alpha1.RoleRef", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.rbac.v1alpha1.Subject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+			Default: ""}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}, {Name: "namespace", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.AggregationRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "clusterRoleSelectors", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared3},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.rbac.v1beta1.ClusterRole",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "aggregationRule", Type: schema.TypeRef{NamedType: &shared584}},
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared585}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1beta1.ClusterRoleBinding", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "roleRef", Type: schema.TypeRef{NamedType: &shared586}, Default: map[interface{}]interface{}{}},
+			{Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared587}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1beta1.PolicyRule", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiGroups", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "nonResourceURLs", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "resourceNames",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "resources", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "verbs", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1beta1.Role", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "rules", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared585}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1beta1.RoleBinding", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "roleRef", Type: schema.TypeRef{NamedType: &shared586}, Default: map[interface{}]interface{}{}},
+			{Name: "subjects", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared587}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.rbac.v1beta1.RoleRef", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "kind",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.rbac.v1beta1.Subject", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiGroup", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.AllocatedDeviceStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "conditions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared20}, ElementRelationship: "associative", Keys: []string{
+				"type"}}}}}, {Name: "data", Type: schema.TypeRef{NamedType: &shared63}},
+			{Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "networkData", Type: schema.TypeRef{
+				NamedType: &shared588}}, {Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.AllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devices", Type: schema.TypeRef{NamedType: &shared589}, Default: map[interface{}]interface{}{}},
+			{Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.BasicDevice", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "attributes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared590}}}}}, {Name: "capacity", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared131}}}}}, {Name: "consumesCounters", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared591}, ElementRelationship: "atomic"}}}}, {Name: "nodeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}},
+			{Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared592}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.CELDeviceSelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "expression",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.Counter", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{
+			NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.CounterSet",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared593}}}}}, {Name: "name",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.Device", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "basic", Type: schema.TypeRef{
+			NamedType: &shared594}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceAllocationConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "opaque", Type: schema.TypeRef{NamedType: &shared595}}, {Name: "requests",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "source", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceAllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared596}, ElementRelationship: "atomic"}}}},
+			{Name: "results", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared597}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceAttribute", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "bool", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "int", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "string", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "version", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClaim",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared598}, ElementRelationship: "atomic"}}}},
+			{Name: "constraints", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared599},
+					ElementRelationship: "atomic"}}}}, {Name: "requests", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared600}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClaimConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "opaque", Type: schema.TypeRef{NamedType: &shared595}}, {Name: "requests",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceClass", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared601}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceClassConfiguration", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{
+			NamedType: &shared595}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceClassSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared602}, ElementRelationship: "atomic"}}}},
+			{Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared603}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceConstraint", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "matchAttribute",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceCounterConsumption",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "counterSet", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared593}}}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceRequest", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "firstAvailable",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared604}, ElementRelationship: "atomic"}}}}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared603}, ElementRelationship: "atomic"}}}},
+			{Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared605},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceRequestAllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "pool", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared605},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceSelector",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "cel", Type: schema.TypeRef{NamedType: &shared606}}}}}}, {
+		Name: "io.k8s.api.resource.v1alpha3.DeviceSubRequest", Atom: schema.Atom{
+			Map: &schema.Map{Fields: []schema.StructField{{Name: "allocationMode",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+				{Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors",
+					Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+						NamedType: &shared603}, ElementRelationship: "atomic"}}}}, {Name: "tolerations",
+					Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+						NamedType: &shared605}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceTaint",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "timeAdded", Type: schema.TypeRef{
+				NamedType: &shared61}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.DeviceTaintRule",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared607}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceTaintRuleSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "deviceSelector",
+			Type: schema.TypeRef{NamedType: &shared608}}, {Name: "taint", Type: schema.TypeRef{
+			NamedType: &shared592}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceTaintSelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "device", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "deviceClassName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "pool", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared603}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.DeviceToleration", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "effect", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "key", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "operator", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: "Equal"}, {Name: "tolerationSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.NetworkDeviceData", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "hardwareAddress",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "interfaceName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "ips", Type: schema.TypeRef{Inlined: schema.Atom{
+			List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.OpaqueDeviceConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "parameters", Type: schema.TypeRef{NamedType: &shared63}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.ResourceClaim", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared609}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared610}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.ResourceClaimConsumerReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaimSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devices", Type: schema.TypeRef{NamedType: &shared611}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.ResourceClaimStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allocation",
+			Type: schema.TypeRef{NamedType: &shared612}}, {Name: "devices", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared613}, ElementRelationship: "associative", Keys: []string{
+				"driver", "device", "pool"}}}}}, {Name: "reservedFor", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared614}, ElementRelationship: "associative", Keys: []string{
+				"uid"}}}}}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceClaimTemplate",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared615}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.ResourceClaimTemplateSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared609}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.ResourcePool", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "generation",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resourceSliceCount", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.resource.v1alpha3.ResourceSlice",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared616}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1alpha3.ResourceSliceSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "devices", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared617}, ElementRelationship: "atomic"}}}}, {Name: "driver",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}},
+			{Name: "perDeviceNodeSelection", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "pool", Type: schema.TypeRef{NamedType: &shared618},
+				Default: map[interface{}]interface{}{}}, {Name: "sharedCounters",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared619}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.AllocatedDeviceStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "data", Type: schema.TypeRef{
+				NamedType: &shared63}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "networkData",
+				Type: schema.TypeRef{NamedType: &shared620}}, {Name: "pool", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.AllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devices", Type: schema.TypeRef{NamedType: &shared621}, Default: map[interface{}]interface{}{}},
+			{Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.BasicDevice", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "attributes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared622}}}}}, {Name: "capacity", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared623}}}}}, {Name: "consumesCounters", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared624}, ElementRelationship: "atomic"}}}}, {Name: "nodeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}},
+			{Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared625}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.CELDeviceSelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "expression",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.Counter", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{
+			NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1beta1.CounterSet",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared626}}}}}, {Name: "name",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.Device", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "basic", Type: schema.TypeRef{
+			NamedType: &shared627}}, {Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceAllocationConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "opaque", Type: schema.TypeRef{NamedType: &shared628}}, {Name: "requests",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "source", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceAllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared629}, ElementRelationship: "atomic"}}}},
+			{Name: "results", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared630}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.DeviceAttribute", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "bool", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "int", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "string", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "version", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceCapacity",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.DeviceClaim", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared631}, ElementRelationship: "atomic"}}}}, {Name: "constraints",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared632}, ElementRelationship: "atomic"}}}}, {Name: "requests",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared633}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceClaimConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "opaque", Type: schema.TypeRef{NamedType: &shared628}}, {Name: "requests",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.DeviceClass", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared634}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.DeviceClassConfiguration", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{
+			NamedType: &shared628}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceClassSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared635}, ElementRelationship: "atomic"}}}},
+			{Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared636}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.DeviceConstraint", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "matchAttribute",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceCounterConsumption",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "counterSet", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared626}}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.DeviceRequest", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "adminAccess",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "firstAvailable",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared637}, ElementRelationship: "atomic"}}}}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared636}, ElementRelationship: "atomic"}}}},
+			{Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared638},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceRequestAllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "pool", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared638},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceSelector",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "cel", Type: schema.TypeRef{NamedType: &shared639}}}}}}, {
+		Name: "io.k8s.api.resource.v1beta1.DeviceSubRequest", Atom: schema.Atom{
+			Map: &schema.Map{Fields: []schema.StructField{{Name: "allocationMode",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+				{Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors",
+					Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+						NamedType: &shared636}, ElementRelationship: "atomic"}}}}, {Name: "tolerations",
+					Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+						NamedType: &shared638}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceTaint",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "timeAdded", Type: schema.TypeRef{
+				NamedType: &shared61}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.DeviceToleration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "Equal"}, {Name: "tolerationSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "value", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.NetworkDeviceData",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hardwareAddress", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "interfaceName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ips", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.OpaqueDeviceConfiguration", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "parameters",
+			Type: schema.TypeRef{NamedType: &shared63}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaim",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared640}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared641}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.ResourceClaimConsumerReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaimSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devices", Type: schema.TypeRef{NamedType: &shared642}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.ResourceClaimStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allocation",
+			Type: schema.TypeRef{NamedType: &shared643}}, {Name: "devices", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared644}, ElementRelationship: "associative", Keys: []string{
+				"driver", "device", "pool"}}}}}, {Name: "reservedFor", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared645}, ElementRelationship: "associative", Keys: []string{
+				"uid"}}}}}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceClaimTemplate",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared646}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.ResourceClaimTemplateSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared640}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.ResourcePool", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "generation",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resourceSliceCount", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.resource.v1beta1.ResourceSlice",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared647}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta1.ResourceSliceSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "devices", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared648}, ElementRelationship: "atomic"}}}}, {Name: "driver",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}},
+			{Name: "perDeviceNodeSelection", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "pool", Type: schema.TypeRef{NamedType: &shared649},
+				Default: map[interface{}]interface{}{}}, {Name: "sharedCounters",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared650}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.AllocatedDeviceStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared20}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "data", Type: schema.TypeRef{
+				NamedType: &shared63}}, {Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "driver", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "networkData",
+				Type: schema.TypeRef{NamedType: &shared651}}, {Name: "pool", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.AllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devices", Type: schema.TypeRef{NamedType: &shared652}, Default: map[interface{}]interface{}{}},
+			{Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.CELDeviceSelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "expression",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.Counter", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "value", Type: schema.TypeRef{
+			NamedType: &shared131}}}}}}, {Name: "io.k8s.api.resource.v1beta2.CounterSet",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared653}}}}}, {Name: "name",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.Device", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "attributes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared654}}}}}, {Name: "capacity", Type: schema.TypeRef{
+			Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				NamedType: &shared655}}}}}, {Name: "consumesCounters", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared656}, ElementRelationship: "atomic"}}}}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}},
+			{Name: "taints", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared657}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceAllocationConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "opaque", Type: schema.TypeRef{NamedType: &shared658}}, {Name: "requests",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}},
+			{Name: "source", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceAllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared659}, ElementRelationship: "atomic"}}}},
+			{Name: "results", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared660}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceAttribute", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "bool", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "int", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "string", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "version", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceCapacity",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "value", Type: schema.TypeRef{NamedType: &shared131}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceClaim", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "config", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared661}, ElementRelationship: "atomic"}}}}, {Name: "constraints",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared662}, ElementRelationship: "atomic"}}}}, {Name: "requests",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared663}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceClaimConfiguration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "opaque", Type: schema.TypeRef{NamedType: &shared658}}, {Name: "requests",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceClass", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "apiVersion",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared664}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceClassConfiguration", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "opaque", Type: schema.TypeRef{
+			NamedType: &shared658}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceClassSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "config", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared665}, ElementRelationship: "atomic"}}}},
+			{Name: "selectors", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared666}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceConstraint", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "matchAttribute",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+			Name: "requests", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceCounterConsumption",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "counterSet", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "counters", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{NamedType: &shared653}}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceRequest", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "exactly", Type: schema.TypeRef{
+			NamedType: &shared667}}, {Name: "firstAvailable", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared668}, ElementRelationship: "atomic"}}}}, {Name: "name",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.DeviceRequestAllocationResult",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "device", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "driver", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "pool", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "request",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "tolerations", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared669},
+					ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceSelector",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "cel", Type: schema.TypeRef{NamedType: &shared670}}}}}}, {
+		Name: "io.k8s.api.resource.v1beta2.DeviceSubRequest", Atom: schema.Atom{
+			Map: &schema.Map{Fields: []schema.StructField{{Name: "allocationMode",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+				{Name: "deviceClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, Default: ""}, {Name: "name", Type: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors",
+					Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+						NamedType: &shared666}, ElementRelationship: "atomic"}}}}, {Name: "tolerations",
+					Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+						NamedType: &shared669}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceTaint",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "timeAdded", Type: schema.TypeRef{
+				NamedType: &shared61}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.DeviceToleration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "effect", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: "Equal"}, {Name: "tolerationSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "value", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ExactDeviceRequest",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "adminAccess", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}},
+			{Name: "allocationMode", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "count", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "deviceClassName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "selectors",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared666}, ElementRelationship: "atomic"}}}}, {Name: "tolerations",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared669}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.NetworkDeviceData",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "hardwareAddress", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "interfaceName", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "ips", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.OpaqueDeviceConfiguration", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "driver", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "parameters",
+			Type: schema.TypeRef{NamedType: &shared63}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaim",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared671}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared672}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.ResourceClaimConsumerReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiGroup", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "uid", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaimSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "devices", Type: schema.TypeRef{NamedType: &shared673}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.ResourceClaimStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allocation",
+			Type: schema.TypeRef{NamedType: &shared674}}, {Name: "devices", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared675}, ElementRelationship: "associative", Keys: []string{
+				"driver", "device", "pool"}}}}}, {Name: "reservedFor", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared676}, ElementRelationship: "associative", Keys: []string{
+				"uid"}}}}}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceClaimTemplate",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared677}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.ResourceClaimTemplateSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared671}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.ResourcePool", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "generation",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}, Default: 0},
+			{Name: "name", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "resourceSliceCount", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.resource.v1beta2.ResourceSlice",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared678}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.resource.v1beta2.ResourceSliceSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allNodes", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "devices", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared679}, ElementRelationship: "atomic"}}}}, {Name: "driver",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "nodeName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "nodeSelector", Type: schema.TypeRef{NamedType: &shared274}},
+			{Name: "perDeviceNodeSelection", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "pool", Type: schema.TypeRef{NamedType: &shared680},
+				Default: map[interface{}]interface{}{}}, {Name: "sharedCounters",
+				Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared681}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.scheduling.v1.PriorityClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "description", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "globalDefault", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+				NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+				Name: "preemptionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.scheduling.v1alpha1.PriorityClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "description", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "globalDefault", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+				NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+				Name: "preemptionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.scheduling.v1beta1.PriorityClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "description", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "globalDefault", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+				NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+				Name: "preemptionPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "value", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}, Default: 0}}}}}, {Name: "io.k8s.api.storage.v1.CSIDriver",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared682}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1.CSIDriverSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attachRequired",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "fsGroupPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "nodeAllocatableUpdatePeriodSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "podInfoOnMount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "requiresRepublish", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "seLinuxMount",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "storageCapacity", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "tokenRequests", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared683}, ElementRelationship: "atomic"}}}}, {Name: "volumeLifecycleModes",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}}}}}},
+	{Name: "io.k8s.api.storage.v1.CSINode", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared684}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1.CSINodeDriver", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allocatable",
+			Type: schema.TypeRef{NamedType: &shared685}}, {Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeID",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "topologyKeys", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.storage.v1.CSINodeSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "drivers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared686}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.storage.v1.CSIStorageCapacity",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "capacity", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "maximumVolumeSize", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "nodeTopology", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storage.v1.StorageClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "allowVolumeExpansion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "allowedTopologies", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared687}, ElementRelationship: "atomic"}}}}, {Name: "apiVersion",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "mountOptions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "parameters",
+				Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "provisioner",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "reclaimPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "volumeBindingMode", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storage.v1.TokenRequest",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "audience", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeAttachment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared688}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared689}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1.VolumeAttachmentSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "inlineVolumeSpec",
+			Type: schema.TypeRef{NamedType: &shared292}}, {Name: "persistentVolumeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.storage.v1.VolumeAttachmentSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attacher", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "source", Type: schema.TypeRef{NamedType: &shared690}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1.VolumeAttachmentStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attachError",
+			Type: schema.TypeRef{NamedType: &shared691}}, {Name: "attached",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false},
+			{Name: "attachmentMetadata", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}}}}, {Name: "detachError", Type: schema.TypeRef{
+				NamedType: &shared691}}}}}}, {Name: "io.k8s.api.storage.v1.VolumeError",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "errorCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {
+		Name: "io.k8s.api.storage.v1.VolumeNodeResources", Atom: schema.Atom{
+			Map: &schema.Map{Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.CSIStorageCapacity",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "capacity", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "maximumVolumeSize", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "nodeTopology", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeAttachment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared692}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared693}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1alpha1.VolumeAttachmentSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "inlineVolumeSpec",
+			Type: schema.TypeRef{NamedType: &shared292}}, {Name: "persistentVolumeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.storage.v1alpha1.VolumeAttachmentSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attacher", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "source", Type: schema.TypeRef{NamedType: &shared694}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1alpha1.VolumeAttachmentStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attachError",
+			Type: schema.TypeRef{NamedType: &shared695}}, {Name: "attached",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false},
+			{Name: "attachmentMetadata", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}}}}, {Name: "detachError", Type: schema.TypeRef{
+				NamedType: &shared695}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeAttributesClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "driverName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8},
+				Default: map[interface{}]interface{}{}}, {Name: "parameters", Type: schema.TypeRef{
+				Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}}}}}}}}}, {Name: "io.k8s.api.storage.v1alpha1.VolumeError",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "errorCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {
+		Name: "io.k8s.api.storage.v1beta1.CSIDriver", Atom: schema.Atom{Map: &schema.Map{
+			Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+				NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+				Name: "spec", Type: schema.TypeRef{NamedType: &shared696}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1beta1.CSIDriverSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attachRequired",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "fsGroupPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "nodeAllocatableUpdatePeriodSeconds",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}}, {
+			Name: "podInfoOnMount", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "requiresRepublish", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "seLinuxMount",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+			Name: "storageCapacity", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "tokenRequests", Type: schema.TypeRef{
+			Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared697}, ElementRelationship: "atomic"}}}}, {Name: "volumeLifecycleModes",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.api.storage.v1beta1.CSINode", Atom: schema.Atom{Map: &schema.Map{
+		Fields: []schema.StructField{{Name: "apiVersion", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "kind", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{
+			NamedType: &shared8}, Default: map[interface{}]interface{}{}}, {
+			Name: "spec", Type: schema.TypeRef{NamedType: &shared698}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1beta1.CSINodeDriver", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "allocatable",
+			Type: schema.TypeRef{NamedType: &shared699}}, {Name: "name", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeID",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "topologyKeys", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSINodeSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "drivers", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared700}, ElementRelationship: "associative",
+				Keys: []string{"name"}}}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.CSIStorageCapacity",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "capacity", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "maximumVolumeSize", Type: schema.TypeRef{NamedType: &shared131}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "nodeTopology", Type: schema.TypeRef{NamedType: &shared3}},
+			{Name: "storageClassName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storage.v1beta1.StorageClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "allowVolumeExpansion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "allowedTopologies", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared687}, ElementRelationship: "atomic"}}}}, {Name: "apiVersion",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "mountOptions", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}, ElementRelationship: "atomic"}}}}, {Name: "parameters",
+				Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}}}}}, {Name: "provisioner",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "reclaimPolicy", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "volumeBindingMode", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.TokenRequest",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "audience", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "expirationSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeAttachment",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared701}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared702}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1beta1.VolumeAttachmentSource", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "inlineVolumeSpec",
+			Type: schema.TypeRef{NamedType: &shared292}}, {Name: "persistentVolumeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.storage.v1beta1.VolumeAttachmentSpec", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attacher", Type: schema.TypeRef{
+			Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "nodeName",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "source", Type: schema.TypeRef{NamedType: &shared703}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storage.v1beta1.VolumeAttachmentStatus", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "attachError",
+			Type: schema.TypeRef{NamedType: &shared704}}, {Name: "attached",
+			Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}, Default: false},
+			{Name: "attachmentMetadata", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}}}}, {Name: "detachError", Type: schema.TypeRef{
+				NamedType: &shared704}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeAttributesClass",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "driverName", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "metadata", Type: schema.TypeRef{NamedType: &shared8},
+				Default: map[interface{}]interface{}{}}, {Name: "parameters", Type: schema.TypeRef{
+				Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}}}}}}}}}, {Name: "io.k8s.api.storage.v1beta1.VolumeError",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "errorCode", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared7}}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}}, {
+		Name: "io.k8s.api.storage.v1beta1.VolumeNodeResources", Atom: schema.Atom{
+			Map: &schema.Map{Fields: []schema.StructField{{Name: "count", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.GroupVersionResource",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "group", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "resource", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "version", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}}},
+	{Name: "io.k8s.api.storagemigration.v1alpha1.MigrationCondition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastUpdateTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "reason", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "status", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.StorageVersionMigration",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "metadata", Type: schema.TypeRef{NamedType: &shared8}, Default: map[interface{}]interface{}{}},
+			{Name: "spec", Type: schema.TypeRef{NamedType: &shared705}, Default: map[interface{}]interface{}{}},
+			{Name: "status", Type: schema.TypeRef{NamedType: &shared706}, Default: map[interface{}]interface{}{}}}}}},
+	{Name: "io.k8s.api.storagemigration.v1alpha1.StorageVersionMigrationSpec",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "continueToken", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "resource", Type: schema.TypeRef{NamedType: &shared707},
+				Default: map[interface{}]interface{}{}}}}}}, {Name: "io.k8s.api.storagemigration.v1alpha1.StorageVersionMigrationStatus",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "conditions", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType: schema.TypeRef{NamedType: &shared708}, ElementRelationship: "associative",
+				Keys: []string{"type"}}}}}, {Name: "resourceVersion", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.api.resource.Quantity",
+		Atom: schema.Atom{Scalar: &shared62}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.Condition",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "lastTransitionTime", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "message", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "observedGeneration", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "reason", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "status",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "type", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "dryRun", Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{
+				ElementType:         schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				ElementRelationship: "atomic"}}}}, {Name: "gracePeriodSeconds", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared7}}}, {Name: "ignoreStoreReadErrorWithClusterBreakingPotential",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared75}}}, {
+				Name: "kind", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "orphanDependents", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared75}}}, {Name: "preconditions", Type: schema.TypeRef{
+				NamedType: &shared709}}, {Name: "propagationPolicy", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
+		Atom: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared64}, ElementRelationship: "separable"}}}}}},
+	{Name: "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector", Atom: schema.Atom{
+		Map: &schema.Map{Fields: []schema.StructField{{Name: "matchExpressions",
+			Type: schema.TypeRef{Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared710}, ElementRelationship: "atomic"}}}}, {Name: "matchLabels",
+			Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}}}}}}, ElementRelationship: "atomic"}}},
+	{Name: "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelectorRequirement",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "key", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "operator", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}, Default: ""}, {Name: "values", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "atomic"}}}}}}}},
+	{Name: "io.k8s.apimachinery.pkg.apis.meta.v1.ManagedFieldsEntry",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "fieldsType", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "fieldsV1", Type: schema.TypeRef{NamedType: &shared711}},
+			{Name: "manager", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "operation", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "subresource", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "time", Type: schema.TypeRef{NamedType: &shared61}}}}}},
+	{Name: "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", Atom: schema.Atom{
+		Scalar: &shared62}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "annotations", Type: schema.TypeRef{Inlined: schema.Atom{Map: &schema.Map{
+				ElementType: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}}}},
+			{Name: "creationTimestamp", Type: schema.TypeRef{NamedType: &shared61}},
+			{Name: "deletionGracePeriodSeconds", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "deletionTimestamp", Type: schema.TypeRef{
+				NamedType: &shared61}}, {Name: "finalizers", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					Inlined: schema.Atom{Scalar: &shared1}}, ElementRelationship: "associative"}}}},
+			{Name: "generateName", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "generation", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared7}}}, {Name: "labels", Type: schema.TypeRef{Inlined: schema.Atom{
+				Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}}}}, {Name: "managedFields", Type: schema.TypeRef{
+				Inlined: schema.Atom{List: &schema.List{ElementType: schema.TypeRef{
+					NamedType: &shared712}, ElementRelationship: "atomic"}}}}, {Name: "name",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}}, {
+				Name: "namespace", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}},
+			{Name: "ownerReferences", Type: schema.TypeRef{Inlined: schema.Atom{
+				List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared713},
+					ElementRelationship: "associative", Keys: []string{"uid"}}}}}, {
+				Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+					Scalar: &shared1}}}, {Name: "selfLink", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "apiVersion", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}, {Name: "blockOwnerDeletion", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "controller", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared75}}}, {Name: "kind", Type: schema.TypeRef{
+				Inlined: schema.Atom{Scalar: &shared1}}, Default: ""}, {Name: "name",
+				Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}}, Default: ""},
+			{Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{Scalar: &shared1}},
+				Default: ""}}, ElementRelationship: "atomic"}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions",
+		Atom: schema.Atom{Map: &schema.Map{Fields: []schema.StructField{
+			{Name: "resourceVersion", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}, {Name: "uid", Type: schema.TypeRef{Inlined: schema.Atom{
+				Scalar: &shared1}}}}}}}, {Name: "io.k8s.apimachinery.pkg.apis.meta.v1.Time",
+		Atom: schema.Atom{Scalar: &shared62}}, {Name: "io.k8s.apimachinery.pkg.runtime.RawExtension",
+		Atom: schema.Atom{Map: &schema.Map{ElementType: schema.TypeRef{Inlined: schema.Atom{
+			Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{
+				NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{
+				ElementType: schema.TypeRef{NamedType: &shared64}, ElementRelationship: "separable"}}}}}},
+	{Name: "io.k8s.apimachinery.pkg.util.intstr.IntOrString", Atom: schema.Atom{
+		Scalar: &shared62}}, {Name: "__untyped_atomic_", Atom: schema.Atom{
+		Scalar: &shared62, List: &schema.List{ElementType: schema.TypeRef{
+			NamedType: &shared63}, ElementRelationship: "atomic"}, Map: &schema.Map{
+			ElementType: schema.TypeRef{NamedType: &shared63}, ElementRelationship: "atomic"}}},
+	{Name: "__untyped_deduced_", Atom: schema.Atom{Scalar: &shared62,
+		List: &schema.List{ElementType: schema.TypeRef{NamedType: &shared63},
+			ElementRelationship: "atomic"}, Map: &schema.Map{ElementType: schema.TypeRef{
+			NamedType: &shared64}, ElementRelationship: "separable"}}}}
 
 var shared1 = schema.Scalar("string")
 

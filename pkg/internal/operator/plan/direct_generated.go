@@ -7,81 +7,3717 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition", Args: []string{"uid"}, Body: &shared1}, {Name: "ownChild", Body: &shared7}, {Name: "ignored", Body: &gojq.Query{Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{&shared9}}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed", Args: []string{"$name"}, Body: &shared11}, {Name: "observedObject", Body: &shared12}, {Name: "listedObjects", Args: []string{"$prefix"}, Body: &shared13}, {Name: "existingObjects", Args: []string{"$prefix"}, Body: &shared14}, {Name: "live", Body: &shared15}, {Name: "liveFields", Body: &shared16}, {Name: "liveListed", Body: &shared17}, {Name: "liveEach", Body: &shared18}, {Name: "inputMark", Args: []string{"inputs"}, Body: &shared19}, {Name: "lacking", Args: []string{"resource"}, Body: &shared21}, {Name: "heldFrom", Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}, {Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared48}}}}}}}}}}, {Name: "dependencyReady", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared51, Op: 9}, Op: 14}, Then: &shared52, Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone", Body: &shared57}, {Name: "missing", Body: &shared58}, {Name: "settled", Args: []string{"mark"}, Body: &shared59}, {Name: "wantedObject", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{&shared68}}}}, Else: &shared69}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared71}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared74}}}}}}}}}}}, Else: &shared75}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Body: &gojq.Query{Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{&shared82}}}}, Else: &shared83}}}, Right: &gojq.Query{Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89, Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared95}}}}}}}}}, Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared101}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared105}}}}}}}}}}}, Op: 1}, Else: &shared106}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField", Body: &shared114}, {Name: "customResourcePath", Args: []string{"owner"}, Body: &shared115}, {Name: "patchOwner", Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared128}}}}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner", Args: []string{"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared135, Then: &shared136, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared137}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, &shared138}}}}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared139}, {Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{&shared144}}}}, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Left: &shared149, Right: &gojq.Query{Left: &shared150, Right: &shared151, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared152, Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"}, Body: &shared153}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156, Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{&shared159}}}}}, &shared160, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{&shared161, &shared162}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{{Left: &shared164, Right: &shared165, Op: 3}}}}}}, &shared166, &shared167}}}}}}}}, {Name: "fixed", Body: &shared168}, {Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared169}, {Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared170}, {Name: "owned", Args: []string{"seen", "update", "repeated", "applied"}, Body: &gojq.Query{Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173, {Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{&shared178}}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3}, Right: &shared180, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared183}, {Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared184}, {Name: "refusal", Args: []string{"seen"}, Body: &shared185}, {Name: "ask", Body: &shared192}, {Name: "failure", Args: []string{"seen", "attempts"}, Body: &shared193}, {Name: "failureMessage", Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared196}}}}}}}}}}, {Name: "lastWrite", Body: &shared197}}, Programs: []jqfile.Named{{Name: "delete", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "gone", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxMissing"}}}, Op: 12}, Op: 15}}, {Name: "next", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isListed"}}}, Op: 1}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "key", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Op: 3}, Op: 1}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$unwanted"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "gone"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deleting"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 10}, Op: 14}, Op: 15}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 11}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Op: 2}}}}, Op: 17}, Op: 1}, Op: 1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$unwanted"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "gone"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 9}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "forget", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}}, Op: 1}, Op: 1}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$unwanted"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}}, Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change", Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}}, Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{Name: "$forgotten"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$forgotten"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 17}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::deletion"}}}}}}}, {Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "missing", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "missing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}}, Op: 3}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$gone"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "objects", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "mine", Args: []string{"key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::workers"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::workers"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 8}, Op: 15}}, {Name: "places", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}}, Op: 15}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}}, Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::forEach"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$resource"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "$index"}, {Key: "$item"}}}}}, Op: 3}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$index"}}, Op: 1}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::place"}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}, Op: 17}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$resource"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}}, {Name: "wantedPlaces", Body: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "objects", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "places"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "places"}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "error", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "two objects are named "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "group_by", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}, Op: 1}, Op: 1}, Op: 1}}}}}, Op: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$list"}}, Op: 1}}}}, Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "built", Args: []string{"$spot"}, Body: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "index"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "item"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$index"}}, Op: 1}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "listing", Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}}, {Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"}, Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}}, Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}, Op: 14}}}}}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{Name: "$stray"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$state"}}, Op: 1}}, {Name: "next", Args: []string{"$wanted", "$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9}, Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 11}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}}, Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}}, Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedPlaces"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedPlaces"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"}}}, {Term: &gojq.Term{Type: 3}}, {Term: &gojq.Term{Type: 3}}}}}}, Patterns: []*gojq.Pattern{{Name: "$former"}}, Op: 1}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}}, Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4"}}, Op: 7}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}}, Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change", Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}, {Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}}, Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4"}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}, {Term: &gojq.Term{Type: 3}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$present"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$verify"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "observe", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "unready", Body: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::unready"}}}}, {Name: "ours", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::manager"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operation"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}}, {Name: "seen", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unready"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "generation", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Op: 1}}, {Key: "ready", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "applied", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::applied"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "null"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromjson"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 16}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "fixed", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::live"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "fields", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::live"}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite", Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::attempt"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}, Op: 2}, Op: 1}, Op: 2}}}}}, {Name: "marks", Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ownerReferences"}}}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}, Op: 2}, Op: 1}, Op: 2}}}}}}, Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "namedOwner", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "labels"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "annotations"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::owner"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}}}}}, IsSlice: true}}}}, {Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, IsSlice: true}}}}, {Key: "$uid"}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$uid"}}, Op: 1}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "namedOwner"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "namedOwner"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Op: 8}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}}}, Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$former"}}, Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "ownerReferences"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "controller"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}}, Op: 1}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "uid"}, {Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "misplaced", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ".."}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "%"}}}}}}}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::sameNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}, Op: 8}, Op: 15}, Op: 14}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}}}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "misplaced"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}}, {Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1}, Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}}, Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}, {Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "status", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "patch", Args: []string{"$from", "$to"}, Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}}, Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}}, {Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}}, Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}}, {Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}}, {Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}}, Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent", Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}}, {Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}}, {Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}}, IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}}, {Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}}, {Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}}, {Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}}, Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 14}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "lastTransitionTime", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason", "$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}}, {Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}, Op: 17}}, {Name: "finalizerChange", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "finalizers", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}}, Op: 1}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}}, Op: 10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "with", Args: []string{"$ready"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$conditions"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$conditions"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$ready"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Op: 9}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9}, Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}}, Op: 1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "template", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}, {Name: "desired", Body: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}}}}}}}}}}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}}, {Name: "written", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}, {Index: &gojq.Index{Name: "time"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "1970-01-01T00:00:00Z"}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdate"}}}, Op: 1}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ignored"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 11}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::hasInputs"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}, {Name: "underWay", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "written"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "written"}}}, Op: 1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::observeTimeout"}}}, Op: 11}, Op: 14}}, {Name: "childPath", Args: []string{"name"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childNamespace"}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1}, Op: 3}}, {Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}}, Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}}}}, {Name: "recordFailure", Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "5"}}, Op: 7}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4"}}, Op: 7}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}, {Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}}, {Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}}, {Name: "withRemoved", Args: []string{"$before", "$now"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Update: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "has", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "withRemoved", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}}, Op: 17}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 17}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}}}}}, {Name: "applyByK8sTrigger", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}}, {Key: "manifest", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "withRemoved", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "applied"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::createOperation"}}}}, {Key: "manifest", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 1}}}}}}}}}}, {Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Op: 3}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}, {Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applyByK8sTrigger"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition", Query: &shared1}, {Name: "ownChild", Query: &shared7}, {Name: "ignored", Query: &gojq.Query{Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared9, Right: &shared3, Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6, Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed", Query: &shared11}, {Name: "observedObject", Query: &shared12}, {Name: "listedObjects", Query: &shared13}, {Name: "existingObjects", Query: &shared14}, {Name: "live", Query: &shared15}, {Name: "liveFields", Query: &shared16}, {Name: "liveListed", Query: &shared17}, {Name: "liveEach", Query: &shared18}, {Name: "inputMark", Query: &shared19}, {Name: "lacking", Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared198}}, Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "dependencyReady", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}}, Right: &shared51, Op: 9}, Op: 14}, Then: &shared52, Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone", Query: &shared57}, {Name: "missing", Query: &shared58}, {Name: "settled", Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67, Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared68}}}, Right: &shared20, Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61, Right: &shared71, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared75}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81, Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}}, Right: &shared20, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}}, Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89, Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared106}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField", Query: &shared114}, {Name: "customResourcePath", Query: &shared115}, {Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared135, Then: &shared136, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132, {Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared134, Op: 1}}}}}}}}}}}}, {Name: "segment", Query: &shared139}, {Name: "deletionPath", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared199}}, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared200}}, Op: 3}, Right: &shared152, Op: 3}}, {Name: "deleteOptions", Query: &shared153}, {Name: "deletion", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156, Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared199, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared200, Op: 3}, Right: &shared159, Op: 3}}}}, &shared160, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared161}}}}}}, {Key: "propagationPolicy", Val: &shared162}}}}}, Right: &shared154, Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared199, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared200, Op: 3}, Right: &shared164, Op: 3}, Right: &shared165, Op: 3}}}}, &shared166, &shared167}}}}}}}}, {Name: "fixed", Query: &shared168}, {Name: "replaces", Query: &shared169}, {Name: "lookAt", Query: &shared170}, {Name: "owned", Query: &gojq.Query{Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173, {Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared178}}}, Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3}, Right: &shared180, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Query: &shared183}, {Name: "reclaimPatch", Query: &shared184}, {Name: "refusal", Query: &shared185}, {Name: "ask", Query: &shared192}, {Name: "failure", Query: &shared193}, {Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared196, SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9}, Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared197}}, Recursive: []string{"patch", "withRemoved"}}
+var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
+	Args: []string{"uid"}, Body: &shared1}, {Name: "ownChild", Body: &shared7},
+	{Name: "ignored", Body: &gojq.Query{Left: &gojq.Query{Left: &shared8,
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
+			Args: []*gojq.Query{&shared9}}}}, Op: 15}, Right: &shared10, Op: 15}},
+	{Name: "observed", Args: []string{"$name"}, Body: &shared11}, {Name: "observedObject",
+		Body: &shared12}, {Name: "listedObjects", Args: []string{"$prefix"},
+		Body: &shared13}, {Name: "existingObjects", Args: []string{"$prefix"},
+		Body: &shared14}, {Name: "live", Body: &shared15}, {Name: "liveFields",
+		Body: &shared16}, {Name: "liveListed", Body: &shared17}, {Name: "liveEach",
+		Body: &shared18}, {Name: "inputMark", Args: []string{"inputs"}, Body: &shared19},
+	{Name: "lacking", Args: []string{"resource"}, Body: &shared21}, {
+		Name: "heldFrom", Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
+				{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared37,
+					Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}},
+	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &shared46, Then: &shared47, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+				Term: &gojq.Term{Type: 7, Func: &shared48}}}}}}}}}}, {Name: "dependencyReady",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared51, Op: 9}, Op: 14},
+				Then: &shared52, Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{
+				&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone",
+		Body: &shared57}, {Name: "missing", Body: &shared58}, {Name: "settled",
+		Args: []string{"mark"}, Body: &shared59}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &shared67, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared68}}}}, Else: &shared69}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
+						&shared71}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared74}}}}}}}}}}},
+						Else: &shared75}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared76},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Else: &shared78}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared79, Right: &gojq.Query{
+		Left: &shared80, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared81, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
+					&shared82}}}}, Else: &shared83}}}, Right: &gojq.Query{Left: &shared84,
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared86, Op: 9}, Op: 14},
+				Then: &shared87, Else: &shared88}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared89, Then: &shared90, Elif: []*gojq.IfElif{
+					{Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93, Then: &gojq.Query{
+							Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared95}}}}}}}}},
+							Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
+					Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
+								&shared101}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103,
+							Then: &gojq.Query{Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared105}}}}}}}}}}},
+								Op: 1}, Else: &shared106}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared107},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared113}, Op: 1}}, {Name: "statusField", Body: &shared114}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared115}, {Name: "patchOwner",
+		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared128}}}}}},
+					Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131,
+					Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner", Args: []string{
+		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared135, Then: &shared136, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 7, Func: &shared137}}, {Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{}}}, &shared138}}}}}}}}, {Name: "segment",
+		Args: []string{"text"}, Body: &shared139}, {Name: "deletionPath",
+		Args: []string{"query"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared141,
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142,
+					Then: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{&shared144}}}},
+						Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
+				Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Left: &shared149,
+				Right: &gojq.Query{Left: &shared150, Right: &shared151, Op: 1}, Op: 1}}}}},
+			Op: 3}, Right: &shared152, Op: 3}}, {Name: "deleteOptions", Args: []string{
+		"uid", "policy"}, Body: &shared153}, {Name: "deletion", Body: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
+			Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
+					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "deletionPath", Args: []*gojq.Query{&shared159}}}}}, &shared160,
+					{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "deleteOptions", Args: []*gojq.Query{&shared161, &shared162}}}}}}}}}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
+						{Left: &shared164, Right: &shared165, Op: 3}}}}}}, &shared166, &shared167}}}}}}}},
+	{Name: "fixed", Body: &shared168}, {Name: "replaces", Args: []string{
+		"seen", "wanted"}, Body: &shared169}, {Name: "lookAt", Args: []string{
+		"path", "seen", "event"}, Body: &shared170}, {Name: "owned", Args: []string{
+		"seen", "update", "repeated", "applied"}, Body: &gojq.Query{Left: &shared171,
+		Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared175, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
+										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared178}}}}, Op: 1}}}}}},
+								Else: &shared179}}}, Op: 3}, Right: &shared180, Op: 3}, Right: &shared181,
+							Op: 3}}}}}}, Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML",
+		Body: &shared183}, {Name: "reclaimPatch", Args: []string{"try_"},
+		Body: &shared184}, {Name: "refusal", Args: []string{"seen"}, Body: &shared185},
+	{Name: "ask", Body: &shared192}, {Name: "failure", Args: []string{
+		"seen", "attempts"}, Body: &shared193}, {Name: "failureMessage", Args: []string{
+		"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 7, Func: &shared196}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared197}}, Programs: []jqfile.Named{{Name: "delete", Query: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+		Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+		FuncDefs: []*gojq.FuncDef{{Name: "gone", Body: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "deletedUID"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxMissing"}}},
+			Op:    12}, Op: 15}}, {Name: "next", Body: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+				Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+					{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isListed"}}},
+					Op:    1}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "key",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "value"}}}, Op: 3}, Op: 1}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+				{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$unwanted"}, SuffixList: []*gojq.Suffix{
+						{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "gone"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "deleting"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+							Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "not"}}}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+									Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+									Index: &gojq.Index{Name: "missing"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 10, Number: "0"}}, Op: 10}, Op: 14}, Op: 15}, Else: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}},
+							Op:    11}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "uid"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
+								Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}}}}, Op: 2}}}}, Op: 17}, Op: 1}, Op: 1},
+					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
+					Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$unwanted"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "gone"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Name: "key"}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+							Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 1}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
+								Op:    9}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "token", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 1}}}, {Key: "forget", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}},
+						Op: 1}, Op: 1}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+					Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$unwanted"}}, Op: 1}}},
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
+			Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "next"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}},
+						Op:    1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+					Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+					{Name: "change", Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}},
+					Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+						Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{
+								Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
+								Name: "$forgotten"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{}}}, Update: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$forgotten"}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 17}}}}, Op: 1}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::deletion"}}}}}}},
+							{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "missing",
+													Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "missing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Elif: []*gojq.IfElif{{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+																	Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}},
+															Op: 3}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+										Op:    8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+									Op: 3}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}},
+					Patterns: []*gojq.Pattern{{Name: "$gone"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
+		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "objects",
+	Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
+		Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "mine", Args: []string{
+			"key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "option::workers"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "key"}}}, Right: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}},
+				Op:    1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::workers"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 8}, Op: 15}},
+			{Name: "places", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}},
+					Op:    15}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+						Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::forEach"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"},
+								SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$resource"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::place"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "$index"}, {Key: "$item"}}}}}, Op: 3}, Op: 1}, Patterns: []*gojq.Pattern{
+									{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$index"}},
+								Op: 1}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "hole::place"}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::childPrefix"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "/"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}, Op: 17}, Op: 1},
+					Patterns: []*gojq.Pattern{{Name: "$resource"}}, Op: 1}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}}, {
+				Name: "wantedPlaces", Body: &gojq.Query{Term: &gojq.Term{Type: 15,
+					Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "objects", Val: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "places"}}}, Patterns: []*gojq.Pattern{
+										{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "places"}}}}}}}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+											Type: 6, Index: &gojq.Index{Name: "key"}}}, Val: &gojq.Query{Term: &gojq.Term{
+											Type: 1}}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "length"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Op: 9}, Op: 14},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "error",
+											Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+												Str: &gojq.String{Str: "two objects are named "}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "group_by", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																Name: "key"}}}}}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+																Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+																	Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{
+																	Type: 10, Number: "1"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+																	Number: "0"}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}},
+															Op: 1}, Op: 1}, Op: 1}}}}}, Op: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 1}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{
+								Name: "$list"}}, Op: 1}}}}, Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+							Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "built",
+				Args: []string{"$spot"}, Body: &gojq.Query{Term: &gojq.Term{Type: 15,
+					Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "index"}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "item"}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+										Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+										Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}},
+										Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}}}}}}}}},
+							Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$index"}}, Op: 1}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+							Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "listing",
+				Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
+							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}},
+							Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
+								{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
+											Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
+										{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+										Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+										Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+												Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"},
+							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}},
+							Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+								Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
+											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6,
+												Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}},
+								Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "key"}}}}}}}, Op: 14}}}}}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{
+							Name: "$stray"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {
+										Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+											Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+											Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1},
+					Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$state"}}, Op: 1}}, {Name: "next", Args: []string{"$wanted",
+				"$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{
+					{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+							Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+											{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
+												Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+												{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+											Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+											Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+										Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
+									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
+								Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+										Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+															Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
+													Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
+														Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+											Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
+													Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
+													Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
+														{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+																Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+																	Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																		Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
+																		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+																		Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+																		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+																				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																					{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
+														Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+												Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+															{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
+															{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 11}, Op: 15},
+													Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
+															Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+													Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
+										Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
+								Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}, Op: 1}, Op: 2},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
+									Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+									Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
+											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+												Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+										Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
+										Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+										Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
+									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
+							Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+									Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+										Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
+											Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
+									Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
+							Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
+					Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
+				Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "ownChild"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+								{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
+								{Index: &gojq.Index{Name: "verify"}}}}}, Op: 9}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "wantedPlaces"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$present"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+							{Index: &gojq.Index{Name: "children"}}}}}, {Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$verify"}}}}}}}, Op: 1}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+										Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+										Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+										Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "wantedPlaces"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$present"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$former"}}}, {Term: &gojq.Term{Type: 3}},
+										{Term: &gojq.Term{Type: 3}}}}}}, Patterns: []*gojq.Pattern{{Name: "$former"}},
+									Op: 1}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+							Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
+												Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8},
+							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+								Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
+								Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
+															Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+										Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+								Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "4"}}, Op: 7}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
+							Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+								Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+								Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}},
+									Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
+							Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
+							{Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
+											Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+														Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}}}, Op: 3}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}},
+										Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}},
+									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+												Number: "4"}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+												Number: "0"}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+															Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
+											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+																Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																	Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																			{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+																		{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}},
+										{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+												Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+												{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+										{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+											Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+												{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+															Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+															Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+															Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+															Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{
+															Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{
+															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+																Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+												{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{
+															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+																Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
+															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+																Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+														{Term: &gojq.Term{Type: 3}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1},
+													Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
+										{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																		Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+											Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
+							{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$present"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$verify"}}, Op: 1}}}},
+		Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+		{Name: "$new"}}, Op: 1}}, {Name: "observe", Query: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+		Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+	FuncDefs: []*gojq.FuncDef{{Name: "unready", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::unready"}}}}, {Name: "ours",
+		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+			Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+				Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+					{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::manager"}}},
+						Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+						Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::operation"}}}, Op: 8}, Op: 14},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "subresource"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+							Op: 8}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}}, {Name: "seen",
+		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "unready"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}},
+					{Key: "generation", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "0"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+							{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+						Number: "0"}}, Op: 16}, Op: 1}}, {Key: "ready", Val: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+						Op:    8}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "applied", Val: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}},
+									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "annotation::applied"}}}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "null"}}}, Op: 16},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "fromjson"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 16}, Op: 1}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "fixed", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}}}}}}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "option::live"}}}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "fields", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::live"}}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+				Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "annotation::attempt"}}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}, Op: 2},
+				Op: 1}, Op: 2}}}}}, {Name: "marks", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "ourWrite"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "ownerReferences"}}}}}, Op: 2}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}},
+				Op: 2}, Op: 1}, Op: 2}}}}}}, Left: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+			{Name: "namedOwner", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "labels"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "annotations"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "annotation::owner"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$uid"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "."}}}}}}}, IsSlice: true}}}}, {
+							Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+									Op: 3}, IsSlice: true}}}}, {Key: "$uid"}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$uid"}}, Op: 1}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+			Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "namedOwner"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "namedOwner"}}},
+			Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$former"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+				Op: 8}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$former"}}}, Else: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$current"}}}}}}, Patterns: []*gojq.Pattern{
+			{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$former"}},
+			Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+			Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "ownerReferences"}},
+					{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+					{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "controller"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}}, Op: 1},
+						Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "uid"}, {Key: "namespace",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Op: 1}, Op: 1}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}},
+			Op:    1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "misplaced",
+		Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "."}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: ".."}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Op: 15},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "%"}}}}}}}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+			Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+				{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$owner"}}}}}}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+					Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::childNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+						Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::sameNamespace"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+					Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+					Op: 8}, Op: 15}, Op: 14}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+			Op:    1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+				{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+					{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+					{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}}}}},
+			Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "misplaced"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}},
+						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Op: 9}, Op: 14},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+						Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
+						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
+						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Op: 8},
+					Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15},
+					Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation",
+						Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}},
+						{Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+									Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body",
+									Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+												Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+											Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+											Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+													{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1},
+												Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}},
+										Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																	{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}},
+						{Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
+										{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+											Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+																Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+																	Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+																	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																		{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+																	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+															Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+												Op:    1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}},
+							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+								Op:    9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
+	Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+	{Name: "$new"}}, Op: 1}}, {Name: "status", Query: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+		Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+	FuncDefs: []*gojq.FuncDef{{Name: "patch", Args: []string{"$from",
+		"$to"}, Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
+				{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
+				Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{
+				{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
+					Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+			Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}},
+		{Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+					Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}},
+					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14},
+					Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+						Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{
+				{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}},
+				Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+					Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{
+			{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{
+			Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"},
+					SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
+				Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+				Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+					{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
+							Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
+								Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+									Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
+								Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
+								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+									Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
+			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+				Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+					{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{
+							{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}},
+		{Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}},
+				{Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+					Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}},
+				Op:    1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}},
+			Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+			Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9,
+					Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+						Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}},
+					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+					Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+					Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+							Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}},
+			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent",
+			Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+					{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}},
+							{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+												{Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name",
+									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+												Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+													{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+															Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{
+															Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+														Op:    1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+														Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
+															Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+												Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}},
+							{Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}},
+									{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+								Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}},
+							{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}},
+							{Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+										{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13},
+										{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
+											Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}},
+											IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
+							{Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}},
+							{Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {
+								Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+						Op:    1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}},
+		{Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
+					{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+					{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
+						Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "generation"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+							{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+									Op: 9}, Op: 14}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}},
+				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "lastTransitionTime", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
+			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
+			"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+			Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
+				{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
+						Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}},
+			Op:    1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}},
+		{Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+			Op: 17}}, {Name: "finalizerChange", Body: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "FinalizerRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "finalizers", Val: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}},
+								Op:    1}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+												{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+										Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "FinalizerRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"},
+						SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+							{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+							Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}},
+						Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}},
+						Op:    10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20,
+								Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+							{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{
+						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+							Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+									{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}},
+									{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}},
+									{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{
+								Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+					{Index: &gojq.Index{Name: "conditions"}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}}}}},
+				Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
+							{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+										Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "with", Args: []string{
+					"$ready"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$conditions"}, SuffixList: []*gojq.Suffix{
+							{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{
+											{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+									Op: 1}, Op: 15}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
+							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
+								Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+										{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
+							{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+								{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+								Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{
+																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}},
+																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+												Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+								Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$conditions"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$ready"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}},
+			Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+					{Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15},
+		Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+				Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "option::finalized"}}}, Then: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "rightFinalizers"}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{}}}, Op: 16}, Op: 9}, Op: 1}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+						Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+							Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+									Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+											Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+										Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+												Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}},
+								{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+										Op:    1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+												Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}},
+									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+												Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+											Op:    1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+												Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+												Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
+													Op: 2}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+												Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+													Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+												Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},
+											Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}},
+											Op:    1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
+					Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
+	Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+	{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+		Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+	FuncDefs: []*gojq.FuncDef{{Name: "template", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+			Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::when"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "hole::template"}}}, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 3}}}}}}, {Name: "desired", Body: &gojq.Query{
+		Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+						Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+						Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}},
+						Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}}}}}}}}}},
+			Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}}, {Name: "written",
+		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+			Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}},
+					{Iter: true}, {Optional: true}, {Index: &gojq.Index{Name: "time"}}}}}}}},
+			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "max"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "1970-01-01T00:00:00Z"}}}, Op: 16},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdate"}}},
+				Op:    1}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ignored"}}}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+				Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+					{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+				Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+			{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+									Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+							Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+						Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}},
+						Op:    11}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+						Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
+					Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "option::hasInputs"}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
+						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Op: 9}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+					Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}},
+			{Name: "underWay", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+						Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "written"}}}, Op: 1}, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "written"}}},
+					Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::observeTimeout"}}}, Op: 11}, Op: 14}}, {Name: "childPath",
+				Args: []string{"name"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::childNamespace"}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
+							Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
+						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}},
+						Op: 1}, Op: 3}}, {Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
+							Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}},
+								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+										Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}}}}, {Name: "recordFailure",
+				Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
+									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}}, Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
+				Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+							Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8},
+						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+							Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
+							Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
+							Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2}}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "5"}}, Op: 7}}}}}}}}, Else: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4"}}, Op: 7}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+							{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
+												{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
+											Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
+									Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
+									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+													Op:    15}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}, {Name: "reclaim",
+								Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+										{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+							{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
+									{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+									{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
+							{Name: "withRemoved", Args: []string{"$before", "$now"}, Body: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$before"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}},
+									Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
+											{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Update: &gojq.Query{
+										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "has", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}, Then: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "withRemoved", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
+											Op: 17}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+											Op: 17}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$now"}}}}}}}, {Name: "applyByK8sTrigger", Body: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$update"}}}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "operation",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}},
+										{Key: "manifest", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "withRemoved", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "applied"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+													Op:    16}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+														Op:    15}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+											Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::createOperation"}}}},
+										{Key: "manifest", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, {Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 1}}}}}}}}}}, {Name: "untouched",
+								Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+									Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+								Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+							Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+											Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "recordFailure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt",
+											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
+														Op:    1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+															{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "template: "}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+													Op: 3}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}},
+										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}}, {Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}},
+										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applyByK8sTrigger"}}}},
+										{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+												Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
+									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}},
+										Op: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}},
+							Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+			{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$before"}},
+			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+	{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+	Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition", Query: &shared1},
+	{Name: "ownChild", Query: &shared7}, {Name: "ignored", Query: &gojq.Query{
+		Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &shared9, Right: &shared3,
+					Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
+				Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed",
+		Query: &shared11}, {Name: "observedObject", Query: &shared12}, {
+		Name: "listedObjects", Query: &shared13}, {Name: "existingObjects",
+		Query: &shared14}, {Name: "live", Query: &shared15}, {Name: "liveFields",
+		Query: &shared16}, {Name: "liveListed", Query: &shared17}, {Name: "liveEach",
+		Query: &shared18}, {Name: "inputMark", Query: &shared19}, {Name: "lacking",
+		Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
+			{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared198}},
+				Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
+			Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
+						&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
+							SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+						Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+						Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
+									SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+									Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+							&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "dependencyReady",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
+					Right: &shared51, Op: 9}, Op: 14}, Then: &shared52, Else: &shared53}}},
+				Right: &shared54, Patterns: []*gojq.Pattern{&shared55}, Op: 1}, Else: &shared56}}}},
+	{Name: "alternativeGone", Query: &shared57}, {Name: "missing", Query: &shared58},
+	{Name: "settled", Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared68}}},
+					Right: &shared20, Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
+							Right: &shared71, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{
+							{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}}, Op: 1},
+				Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{
+										&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+											SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+										Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+										Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+													SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+													Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+											&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared75}}},
+					Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}},
+					Right: &shared20, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{
+				Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
+						Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89,
+						Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{
+							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95,
+													SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9},
+												Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+														&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
+												Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared198,
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
+													Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+															&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}},
+												Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}},
+									Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
+							Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{
+											Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62,
+											Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{
+									Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{
+														&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+														SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+													Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+													Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+																SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+																Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+														&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared106}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField",
+		Query: &shared114}, {Name: "customResourcePath", Query: &shared115},
+	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {
+			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117,
+							Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{
+									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+					Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
+				Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared135,
+			Then: &shared136, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{
+										&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+							Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &shared137, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
+					{Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared134,
+						Op: 1}}}}}}}}}}}}, {Name: "segment", Query: &shared139}, {Name: "deletionPath",
+		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{
+					Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared199}},
+					Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
+			Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared200}}, Op: 3}, Right: &shared152, Op: 3}},
+	{Name: "deleteOptions", Query: &shared153}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
+			Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
+					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
+									Right: &shared199, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146,
+							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared200,
+							Op: 3}, Right: &shared159, Op: 3}}}}, &shared160, {Key: "body", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared161}}}}}},
+								{Key: "propagationPolicy", Val: &shared162}}}}}, Right: &shared154,
+							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared199,
+									Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
+							Op: 3}, Right: &shared148, Op: 3}, Right: &shared200, Op: 3}, Right: &shared164,
+						Op: 3}, Right: &shared165, Op: 3}}}}, &shared166, &shared167}}}}}}}},
+	{Name: "fixed", Query: &shared168}, {Name: "replaces", Query: &shared169},
+	{Name: "lookAt", Query: &shared170}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared175, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
+										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared178}}},
+											Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3},
+							Right: &shared180, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3},
+				Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Query: &shared183},
+	{Name: "reclaimPatch", Query: &shared184}, {Name: "refusal", Query: &shared185},
+	{Name: "ask", Query: &shared192}, {Name: "failure", Query: &shared193},
+	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared186, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared196,
+						SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
+					Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared197}}, Recursive: []string{"patch", "withRemoved"}}
 
-var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::partitioned"}}}
+var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::partitioned"}}}
 
 var shared3 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared4 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0000"}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 5}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "5"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}}}, Op: 5}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "7"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}}}}, Op: 5}, Op: 3}, Op: 1}, Op: 1}
+var shared4 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "0000"}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+			Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 10, Number: "3"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+		Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+			Number: "1"}}}}}, Op: 5}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 10, Number: "5"}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+			Number: "2"}}}}}, Op: 5}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 10, Number: "7"}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+			Number: "3"}}}}}, Op: 5}, Op: 3}, Op: 1}, Op: 1}
 
-var shared5 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::partitions"}}}
+var shared5 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::partitions"}}}
 
-var shared6 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::partition"}}}
+var shared6 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::partition"}}}
 
-var shared1 = gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "uid"}}}, Right: &shared3, Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6, Op: 9}, Op: 14}
+var shared1 = gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "uid"}}}, Right: &shared3, Op: 16},
+		Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
+	Op: 9}, Op: 14}
 
-var shared7 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 8}, Op: 14}
+var shared7 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+			{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+	Op:    8}, Op: 14}
 
-var shared8 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}
+var shared8 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+			{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}
 
-var shared9 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}
+var shared9 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+	{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared10 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}
+var shared10 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "ownChild"}}}
 
-var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$name"}}}}}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "kept", Args: []string{"$key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$annotations"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$name"}}}, Op: 3}}}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "null"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromjson"}, SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 16}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "kept", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::seen"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$annotations"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::deleted"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$name"}}}, Op: 3}}}}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "kept", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::error"}}}}}}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "kept", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::failed"}}}}}}}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{{Name: "$annotations"}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "ownerUID"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$self"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID"}, {Key: "failed"}, {Key: "error"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$self"}}, Op: 1}
+var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
+				{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$name"}}}}}, {Optional: true}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Else: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}}}},
+		Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "kept", Args: []string{
+			"$key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "$annotations"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$name"}}}, Op: 3}}}, {Optional: true}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "null"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "fromjson"}, SuffixList: []*gojq.Suffix{
+				{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+			Op: 16}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "kept", Args: []*gojq.Query{{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "annotation::seen"}}}}}}}, Right: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+			Op:    16}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$annotations"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::deleted"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$name"}}},
+						Op:    3}}}}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "kept", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "annotation::error"}}}}}}}}, {Key: "failed",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "kept",
+					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "annotation::failed"}}}}}}}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
+			{Name: "$annotations"}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "ownerUID"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "$self"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "deletedUID"}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+		Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID"}, {Key: "failed"},
+			{Key: "error"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "uid"}}}, Op: 8}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1},
+	Patterns: []*gojq.Pattern{{Name: "$self"}}, Op: 1}
 
-var shared12 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID"}, {Key: "failed"}, {Key: "error"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "attempts", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observedUID"}}}}}}}}, Op: 19}, Patterns: []*gojq.Pattern{{Name: "$observedUID"}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1}
+var shared12 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+	Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}},
+		Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "deletedUID"}, {Key: "failed"}, {Key: "error"}}}}}}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "uid"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+		Type: 1}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "failed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "attempts", Val: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "uid", Val: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observedUID"}}}}}}}},
+			Op: 19}, Patterns: []*gojq.Pattern{{Name: "$observedUID"}}, Op: 1}}},
+		Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del",
+			Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1}
 
-var shared13 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 14}}}}}, Op: 1}, Op: 1}
+var shared13 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+		{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}},
+		Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+		Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+			Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+		Op: 9}, Op: 14}}}}}, Op: 1}, Op: 1}
 
-var shared14 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}}, Op: 1}, Op: 1}
+var shared14 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+		Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}},
+	Op: 1}, Op: 1}
 
-var shared15 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::liveChildren"}}}
+var shared15 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::liveChildren"}}}
 
-var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fields"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 16}
+var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "fields"}}, {Index: &gojq.Index{Start: &gojq.Query{
+			Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 3}}, Op: 16}
 
-var shared17 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "fields"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}
+var shared17 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
+			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "fields"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+				Number: "0"}}}}, {Optional: true}}}}, Op: 1}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 3}}, Op: 2}}}}}
 
-var shared18 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "fields"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Op: 1}}}}
+var shared18 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "fields"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+				Number: "0"}}}}, {Optional: true}}}}, Op: 1}}}}
 
-var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{Name: "$point"}, Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "7"}}, Update: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "31"}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$point"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "281474976710597"}}, Op: 7}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}, Op: 1}, Op: 1}
+var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+		Query: &gojq.Query{Term: &gojq.Term{Type: 1, SuffixList: []*gojq.Suffix{
+			{Iter: true}}}}, Pattern: &gojq.Pattern{Name: "$point"}, Start: &gojq.Query{
+			Term: &gojq.Term{Type: 10, Number: "7"}}, Update: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "31"}}, Op: 5}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$point"}}}, Op: 3},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "281474976710597"}},
+			Op:    7}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "tostring"}}}, Op: 1}, Op: 1}, Op: 1}
 
-var shared19 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputs"}}}}}}, Right: &shared20, Op: 1}
+var shared19 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "inputs"}}}}}}, Right: &shared20, Op: 1}
 
-var shared22 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::needs"}}}
+var shared22 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::needs"}}}
 
-var shared23 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}
+var shared23 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::missing"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
+	{Name: "$children"}}, Op: 1}
 
 var shared24 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared21 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared22, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared23, Op: 1}, Else: &shared24}}}
+var shared21 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared22, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared23, Op: 1},
+	Else: &shared24}}}
 
-var shared26 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}
+var shared26 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::never"}}}
 
 var shared27 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared28 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared25 = gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9}, Op: 14}
+var shared25 = gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+		&shared27}}}, Right: &shared28, Op: 9}, Op: 14}
 
 var shared29 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared31 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::dependsOn"}}}
+var shared31 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::dependsOn"}}}
 
 var shared32 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared33 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared34 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
+var shared34 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
 
-var shared30 = gojq.Query{Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34, Op: 14}
+var shared30 = gojq.Query{Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
+		SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+	Op: 14}, Right: &shared34, Op: 14}
 
-var shared35 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::waitsFor"}}}
+var shared35 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::waitsFor"}}}
 
-var shared36 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::needs"}}}
+var shared36 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::needs"}}}
 
-var shared38 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}
+var shared38 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 3}}, Op: 8}
 
 var shared39 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
@@ -89,71 +3725,179 @@ var shared40 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared41 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared42 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "waits for "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}
+var shared42 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+	Str: &gojq.String{Str: "waits for "}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}
 
-var shared43 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "stays as it is until "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " has a value"}}}, Op: 3}
+var shared43 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 13, Str: &gojq.String{Str: "stays as it is until "}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+		Str: " has a value"}}}, Op: 3}
 
-var shared37 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}}
+var shared37 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
+			SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+		Then: &shared42}}, Else: &shared43}}}
 
 var shared44 = gojq.Pattern{Name: "$lacked"}
 
 var shared45 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared46 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
+var shared46 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+			Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+			Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}},
+			Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}}}}},
+		Catch: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+	Op: 14}
 
 var shared47 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared48 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
+var shared48 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}}
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::listed"}}}
 
-var shared50 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::needsList"}}}
+var shared50 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::needsList"}}}
 
 var shared51 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared52 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedCount"}}}
+var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::wantedCount"}}}
 
-var shared54 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependencyPrefix"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencies"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "ready"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencies"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{{Name: "$dependencies"}}, Op: 1}
+var shared54 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
+			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependencyPrefix"}}}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "value"}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{
+		{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencies"},
+			SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "ready"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}},
+			Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencies"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
+	Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
+	{Name: "$dependencies"}}, Op: 1}
 
 var shared55 = gojq.Pattern{Name: "$dependencyCount"}
 
-var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependency"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
+var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependency"}}}}},
+	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
+		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::wanted"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}},
+			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
 
-var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
+var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{
+		{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
+			{Iter: true}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith",
+			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
+var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+		Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::wanted"}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 3}}, Op: 8}, Catch: &gojq.Query{Term: &gojq.Term{
+			Type: 5}}}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
+var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
+	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared61 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}}
+var shared61 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+	Name: "inputs"}}}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 17}
+var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 3}}, Op: 17}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
+var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 17}
+var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+	Op: 17}
 
 var shared65 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}}, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}
+var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
+		Op:    9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63,
+		Then: &shared64}}, Else: &shared65}}}
 
-var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}, Op: 15}
+var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
+	Op:    15}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::marked"}}}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}
+var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::inputs"}}}
 
 var shared69 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::child"}}}}}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$currentMark"}}}
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$currentMark"}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::canBeHeld"}}}
 
 var shared74 = gojq.Func{Name: "$single"}
 
@@ -163,59 +3907,99 @@ var shared76 = gojq.Pattern{Name: "$single"}
 
 var shared77 = gojq.Pattern{Name: "$currentMark"}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "empty"}}}
 
 var shared79 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}}}}
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
+		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::marked"}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::inputs"}}}
 
 var shared83 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
+	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::needsList"}}}
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::needsList"}}}
 
 var shared86 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared87 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedCount"}}}
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::wantedCount"}}}
 
-var shared89 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
+var shared89 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 3}}, Op: 9}
 
-var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$failure"}}}}}}}}}}}}}
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$failure"}}}}}}}}}}}}}
 
-var shared91 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}}, Op: 9}
+var shared91 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
+	Op:    9}
 
-var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9}, Op: 14}
+var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
+	Op: 14}
 
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$parent"}}}
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$parent"}}}
 
 var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
 var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+	Name: "key"}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+	Name: "value"}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}}
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "observedObject"}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listedMark"}}}
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$listedMark"}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::canBeHeld"}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$parent"}}}
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$parent"}}}
 
 var shared105 = gojq.Func{Name: "$observed"}
 
@@ -235,13 +4019,20 @@ var shared112 = gojq.Pattern{Name: "$listed"}
 
 var shared113 = gojq.Pattern{Name: "$parent"}
 
-var shared114 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
+var shared114 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
+		Term: &gojq.Term{Type: 3}}}}}
 
-var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiRoot"}}}
+var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::apiRoot"}}}
 
-var shared117 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}
+var shared117 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::namespaced"}}}
 
-var shared118 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}}
+var shared118 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/namespaces/"}}}
 
 var shared119 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
@@ -249,137 +4040,472 @@ var shared120 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
 var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::plural"}}}
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::plural"}}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
 
 var shared125 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
 var shared126 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared115 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"}, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"}, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1}, Op: 3}
+var shared115 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118,
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120,
+				Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3},
+	Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
+		SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1},
+	Op: 3}
 
-var shared127 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
+var shared127 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
 var shared128 = gojq.Func{Name: "owner"}
 
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "subresource"}}}
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "subresource"}}}
 
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}
+var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "?fieldManager="}}}
 
-var shared131 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}
+var shared131 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::operator"}}}
 
-var shared132 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
+var shared132 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "tojson"}}}
 
-var shared133 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared134, Op: 1}}
+var shared133 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared134,
+	Op: 1}}
 
-var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}}
+var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::k8sTrigger"}}}
 
-var shared136 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}}, {Key: "manifest", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}}}, {Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotations"}}}}}}}}}}}}}}}}}}
+var shared136 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}}, {Key: "manifest",
+		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+				{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}},
+						{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "owner"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}}},
+						{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "annotations"}}}}}}}}}}}}}}}}}}
 
 var shared137 = gojq.Func{Name: "owner"}
 
-var shared138 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotations"}}}}}}}}}}}}}
+var shared138 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "annotations"}}}}}}}}}}}}}
 
-var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "[/%]|^[.][.]?$"}}}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " "}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
+var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Str: "[/%]|^[.][.]?$"}}}}}}}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " "}}}, Else: &gojq.Query{
+		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared139 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "text"}}}, Right: &shared140, Op: 1}
+var shared139 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared140, Op: 1}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childRoot"}}}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::childNamespaced"}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}}
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/namespaces/"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+			Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+			Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}, Op: 1}, Else: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
 var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}}
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childPlural"}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
+		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}
+var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+		Str: "/"}}}}}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "query"}}}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}
+var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "tojson"}}}
 
-var shared153 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}, Right: &shared154, Op: 1}
+var shared153 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
+		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
+		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
+	Right: &shared154, Op: 1}
 
-var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 14}
+var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+		Op: 1}, Op: 14}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::otherDeletion"}}}
+var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::otherDeletion"}}}
 
-var shared157 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
+var shared157 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+		Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
 
-var shared158 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
+var shared158 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
 var shared159 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared160 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}}
+var shared160 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "Background"}}}
 
-var shared163 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
+var shared163 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared164 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}
+var shared164 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "?fieldManager="}}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}
+var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::operator"}}}
 
-var shared166 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
+var shared166 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared167 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownerLabelPointer"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::reclaimedPointer"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}
+var shared167 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::ownerLabelPointer"}}}}, {Key: "value",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
+			Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}},
+			{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::reclaimedPointer"}}}}, {Key: "value", Val: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+		Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "tojson"}}}, Op: 1}}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fixed"}}}
+var shared168 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::fixed"}}}
 
-var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wanted"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}, Op: 1}, Op: 9}, Op: 14}
+var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wanted"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}, Op: 1},
+	Op: 9}, Op: 14}
 
-var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::reclaimedPointer"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
+var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
+		Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+		{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
+					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "event"}}}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 8,
+					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::reclaimedPointer"}}}},
+						{Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}}}}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
 var shared171 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::noVersion"}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::besideParent"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}
+var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
+		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid",
+			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}},
+		Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
+			Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}},
+		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::noVersion"}}}}}}}}}}},
+	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::besideParent"}}},
+	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}}},
+	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+	Op: 3}
 
-var shared173 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}}, Op: 3}}
+var shared173 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}, Val: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
+			{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "label::ownerUID"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}, {KeyQuery: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}},
+				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}},
+	Op: 3}}
 
-var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::owner"}}}, Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}, Op: 3}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}, Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}
+var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+		{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "annotation::owner"}}}, Val: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+				{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+			Op: 3}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "annotation::generation"}}}, Val: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+					{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}},
+	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
+	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}, Val: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}}}}}},
+	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+	Op: 3}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}}
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::marked"}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "annotation::inputs"}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$new"}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::inputs"}}}
 
 var shared179 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::attempt"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
+	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "annotation::attempt"}}}, Val: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::applied"}}}, Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applied"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "labels"}, {Key: "annotations"}}}}}, Op: 18}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
+	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "annotation::applied"}}}, Val: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applied"}}},
+			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "labels"}, {Key: "annotations"}}}}}, Op: 18}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1},
+			Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerReferences", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}, {Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
+	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerReferences", Val: &gojq.Query{
+			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+					{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::kind"}}}}, {Key: "name", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}},
+					{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "range", Args: []*gojq.Query{{Term: &gojq.Term{Type: 10, Number: "127"}}, {Term: &gojq.Term{Type: 10, Number: "160"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "8232"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "8233"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "65279"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "65534"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "65535"}}, Op: 2}, Pattern: &gojq.Pattern{Name: "$c"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$c"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "implode"}}}, Op: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "\\u"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$c"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4096"}}, Op: 6}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$c"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "256"}}, Op: 6}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$c"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "16"}}, Op: 6}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$c"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "floor"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "16"}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0123456789abcdef"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, End: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, IsSlice: true}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}}, Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
+		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "range",
+					Args: []*gojq.Query{{Term: &gojq.Term{Type: 10, Number: "127"}},
+						{Term: &gojq.Term{Type: 10, Number: "160"}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 10, Number: "8232"}}, Op: 2}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "8233"}}, Op: 2}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "65279"}}, Op: 2}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "65534"}}, Op: 2}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "65535"}}, Op: 2}, Pattern: &gojq.Pattern{
+			Name: "$c"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+				Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+					Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$c"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "implode"}}}, Op: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "\\u"}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$c"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4096"}}, Op: 6},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$c"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "256"}},
+								Op: 6}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$c"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 10, Number: "16"}}, Op: 6}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$c"}}}, Op: 2}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "floor"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "16"}},
+								Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "0123456789abcdef"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, End: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "1"}}, Op: 3}, IsSlice: true}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
+			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownerPointer"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "try_"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 8}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/metadata/labels/"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 3}}, {Key: "value"}}}}}, Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownerPointer"}}}},
+			{Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "label::managedBy"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "hole::operator"}}}}, {KeyQuery: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}},
+				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "uid"}}}}}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "label::child"}}}, Val: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}},
+			{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "label::reclaimed"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "try_"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 8},
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "to_entries"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/metadata/labels/"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 3}},
+					{Key: "value"}}}}}, Op: 1}, Else: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::adopt"}}}
 
 var shared188 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
@@ -387,24 +4513,64 @@ var shared189 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared190 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " of this name exists that does not belong to this "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "; to take it over, write adopt: true on child "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 3}
+var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 13, Str: &gojq.String{Str: " of this name exists that does not belong to this "}}},
+	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::kind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 13, Str: &gojq.String{Str: "; to take it over, write adopt: true on child "}}},
+	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::child"}}}, Op: 3}
 
-var shared185 = gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9}, Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}
+var shared185 = gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
+			SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
+		Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "attempts", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
+var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
+		{Key: "attempts", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "attempts"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}}, {Key: "uid", Val: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 10}, Op: 14}
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+	Op:    10}, Op: 14}
 
-var shared195 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
+var shared195 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
 var shared196 = gojq.Func{Name: "seen"}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}, {Index: &gojq.Index{Name: "time"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}}, Op: 16}, Op: 1}
+var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
+		{Index: &gojq.Index{Name: "time"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
+	Op: 16}, Op: 1}
 
-var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}
+var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared22, Then: &shared23, Else: &shared24}}}
 
 var shared199 = gojq.Query{Left: &shared144, Right: &shared140, Op: 1}
 
-var shared200 = gojq.Query{Left: &shared149, Right: &gojq.Query{Left: &shared150, Right: &gojq.Query{Left: &shared151, Right: &shared140, Op: 1}, Op: 1}, Op: 1}
+var shared200 = gojq.Query{Left: &shared149, Right: &gojq.Query{Left: &shared150,
+	Right: &gojq.Query{Left: &shared151, Right: &shared140, Op: 1}, Op: 1},
+	Op: 1}

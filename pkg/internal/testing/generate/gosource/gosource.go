@@ -29,7 +29,34 @@ func File(pkg, variable string, value any, generator string) ([]byte, error) {
 	for _, shared := range w.shared {
 		fmt.Fprintf(&b, "\n%s\n", shared)
 	}
-	return format.Source([]byte(b.String()))
+	return format.Source([]byte(wrapped(b.String())))
+}
+
+// columns is the length at which a line ends, without the indentation that gofmt adds.
+const columns = 64
+
+// wrapped ends long lines after the next comma or brace outside of texts, so that a search
+// does not print a whole value.
+func wrapped(text string) string {
+	var b strings.Builder
+	column, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		b.WriteByte(text[i])
+		column++
+		switch {
+		case text[i] == '\n':
+			column = 0
+		case quoted && text[i] == '\\': // the next byte does not end the text
+			i++
+			b.WriteByte(text[i])
+		case text[i] == '"':
+			quoted = !quoted
+		case !quoted && column > columns && (text[i] == ',' || text[i] == '{' && text[i+1] != '}'):
+			b.WriteByte('\n')
+			column = 0
+		}
+	}
+	return b.String()
 }
 
 // writer writes values as Go expressions. A value that several others refer to becomes a
