@@ -55,7 +55,7 @@ perf: ## compare instructions and allocations with testdata/instructions.json an
 
 test-python: ## run the unit tests of the pod-side script
 	$(PYTHON) -m py_compile templates/runtime/*.py $(wildcard examples/*/logic/*.py)
-	$(PYTHON) -m unittest discover --start-directory templates/runtime --pattern '*test*.py'
+	$(PYTHON) -m unittest discover --start-directory templates/runtime --pattern '*_test.py'
 
 vet: ## run go vet on everything, the cluster suite and the tests of make perf included
 	go vet ./...

@@ -5,26 +5,11 @@ package templates
 
 import "embed"
 
-// Runtime is the operator's own steps: one program of the Python standard
-// library, run in the pod of a reconcile.
+// Runtime are the programs of the Python standard library that run in an operator's pods:
+// reconcile.py with its modules, and diagnose.py, which uses api.py alone of them.
 //
-//go:embed runtime/reconcile.py
-var Runtime string
-
-// Expressions evaluates the expressions of a definition in the pod, beside Runtime.
-//
-//go:embed runtime/expressions.py
-var Expressions string
-
-// Client sends requests to the API server, beside Runtime and Diagnosis.
-//
-//go:embed runtime/api.py
-var Client string
-
-// Diagnosis asks the API server why it rejects a request of a Sensor.
-//
-//go:embed runtime/diagnose.py
-var Diagnosis string
+//go:embed runtime/*.py
+var Runtime embed.FS
 
 // Init are the files of a new project, with [[ ]] where a project differs from
 // others. Their names are the project's, less a .tmpl behind what Go would take

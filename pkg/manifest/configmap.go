@@ -3,7 +3,9 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,14 +20,14 @@ func configMaps(p *plan.Plan) []Object {
 	if !reconciles && !p.Reconcile.Diagnoses {
 		return nil
 	}
-	programs := map[string]string{clientScript: templates.Client}
-	if reconciles {
-		programs[runtimeScript], programs[expressionsScript], programs[runtimeConfig] = templates.Runtime, templates.Expressions, config(
-			p.Runtime,
-		)
+	programs := map[string]string{}
+	for name, text := range runtimeScripts() {
+		if name == clientScript || name == diagnosisScript && p.Reconcile.Diagnoses || name != diagnosisScript && reconciles {
+			programs[name] = text
+		}
 	}
-	if p.Reconcile.Diagnoses {
-		programs[diagnosisScript] = templates.Diagnosis
+	if reconciles {
+		programs[runtimeConfig] = config(p.Runtime)
 	}
 	runtime := configMap(p, p.Names.RuntimeConfigMap, programs)
 	if !hasLogic(p) {
@@ -39,12 +41,28 @@ func configMaps(p *plan.Plan) []Object {
 }
 
 const (
-	runtimeScript     = "reconcile.py"
-	expressionsScript = "expressions.py"
-	clientScript      = "api.py"
-	diagnosisScript   = "diagnose.py"
-	runtimeConfig     = "config.json"
+	runtimeScript   = "reconcile.py"
+	clientScript    = "api.py" // the only module that diagnose.py imports; reconcile.py imports all of them
+	diagnosisScript = "diagnose.py"
+	runtimeConfig   = "config.json"
 )
+
+// runtimeScripts returns the texts of argoperator's own programs by the names of their files.
+var runtimeScripts = sync.OnceValue(func() map[string]string {
+	scripts := map[string]string{}
+	err := fs.WalkDir(templates.Runtime, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := templates.Runtime.ReadFile(path)
+		scripts[entry.Name()] = string(text)
+		return err
+	})
+	if err != nil {
+		panic(fmt.Sprintf("manifest: embedded files cannot be read: %v", err)) // unreachable
+	}
+	return scripts
+})
 
 func configMap(p *plan.Plan, name string, data map[string]string) Object {
 	return &corev1.ConfigMap{

@@ -221,7 +221,7 @@ const (
 // mounted, and it does not look into container sets.
 func runtimeVolumes(p *plan.Plan) []corev1.Volume {
 	return []corev1.Volume{
-		configMapVolume("runtime", p.Names.RuntimeConfigMap, files(runtimeScript, clientScript, expressionsScript, runtimeConfig)),
+		configMapVolume("runtime", p.Names.RuntimeConfigMap, nil),
 		emptyDir("workspace"),
 		emptyDir("tmp"),
 	}
@@ -236,6 +236,7 @@ func logicVolumes(p *plan.Plan) []corev1.Volume {
 	}
 }
 
+// configMapVolume returns a volume with some files of a ConfigMap, or without any with all of its keys as files.
 func configMapVolume(name, configMap string, files []plan.File) corev1.Volume {
 	source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: configMap}}
 	for _, f := range files {

@@ -295,7 +295,7 @@ func TestReadinessFile(t *testing.T) {
 		fmt.Fprintf(&b, "%s\n%q: %s", []string{"{", ","}[i], kind.Group+"/"+kind.Kind, unreadyInPod(Child{Kind: kind}))
 	}
 	b.WriteString("\n}\n")
-	file := filepath.Join("..", "..", "..", "..", "templates", "runtime", "testdata", "readiness.json")
+	file := filepath.Join("..", "..", "..", "..", "templates", "runtime", "tests", "testdata", "readiness.json")
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 			t.Fatal(err)

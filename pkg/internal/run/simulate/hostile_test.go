@@ -429,8 +429,8 @@ func TestHostileSteps(t *testing.T) {
 	texts := shortTexts(t)
 	program := `import json, sys
 sys.path.insert(0, sys.argv[1])
-import reconcile
-json.dump({name: reconcile.safe_json({"a": text, text: [text]}) for name, text in json.load(sys.stdin).items()}, sys.stdout)`
+from steps import safe_json
+json.dump({name: safe_json({"a": text, text: [text]}) for name, text in json.load(sys.stdin).items()}, sys.stdout)`
 	cmd := exec.Command("python3", "-B", "-c", program, root+"/templates/runtime")
 	cmd.Stdin = strings.NewReader(text(texts))
 	var out bytes.Buffer

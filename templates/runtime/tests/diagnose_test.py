@@ -1,15 +1,10 @@
 """Tests of diagnose.py against a client with prepared answers."""
 import base64
 import json
-import os
-import sys
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-
-import api  # noqa: E402  (the path comes first)
-import diagnose  # noqa: E402
+import api
+import diagnose
 
 CR = "/apis/example.com/v1/namespaces/town/shops/one/status?fieldManager=shops"
 APPLY = {"method": "PATCH", "path": "/apis/apps/v1/namespaces/town/deployments/one?fieldManager=shops&force=false",

@@ -1,0 +1,171 @@
+"""apply: the children of the templates and the response of the logic."""
+import math
+
+from api import ApiError, Failed, log
+from children import checked
+from compute import computed_status, templated, waits_for
+from expressions import merged, seconds_of
+from hook import exit_code_of, read_response, to_delete
+from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
+from objects import apply_child, delete, patch_others, prune
+from parent import acquire, decorate, refuse_templates, remove_finalizer, state_of, unchanged_parent
+from related import read_related, store_related
+from run import display_name, identity, read_json
+from status import condition, or_record, record_failure, report_ready, write_status
+
+LONGEST_WAIT = 30 * 24 * 3600  # seconds; a longer delay is split
+
+
+def apply(run):
+    """Applies the desired state: children, pruning, status, finalizer. Without logic there was no `read` before."""
+    if "ARGOPERATOR_EXECUTOR" in run.env:
+        for container in ("read", "logic"):
+            code = exit_code_of(run, container)
+            if code:
+                log('dependency "%s" exited with non-zero code: %d' % (container, code))
+                return code
+    if run.logic:
+        state = read_json(run.state("state.json"))
+        cr = None if state["gone"] else unchanged_parent(run, state)
+    else:
+        cr = acquire(run)
+        state = cr and state_of(run, cr)
+    if cr is None:
+        return 0
+    return or_record(run, cr, state["generation"], lambda: apply_desired(run, cr, state))
+
+
+def apply_desired(run, cr, state):
+    alone = state["finalizing"] and not run.logic  # no template is computed any more
+    here = run.children(cr) if run.config.get("interdependent") and not alone else []
+    if not run.logic:
+        read_related(run, cr, state)
+    refuse_templates(run, state)
+    response = read_response(run) if run.logic else {"children": [], "status": {}}
+    doomed = to_delete(run, state, response)
+    wanted, live, held, failures = make_children(run, cr, state, response["children"], here)
+    failures += prune(run, cr, wanted)
+    failures += delete_related(run, doomed)
+    waiting, refused = patch_others(run, cr, state, live)
+    held, failures = held + waiting, failures + refused
+    status = merged(computed_status(run, cr, live, state["related"]), response["status"])
+    if failures:
+        text = "; ".join(str(failure) for failure in failures)
+        record_failure(run, cr, state["generation"], text, status)
+        return min(failure.code for failure in failures)
+    if state["finalizing"]:
+        return finalize(run, cr, state["generation"], response, status)
+    decorate(run, cr, response)
+    report_ready(run, cr, state["generation"], status, live, held)
+    store_related(run, cr, state)
+    schedule_run(run, cr, response.get("resyncAfterSeconds"))
+    return 0
+
+
+def make_children(run, cr, state, answer, here):
+    """Applies the wanted children: those of the templates and those that the logic answered with. A template may read
+    what this run writes, so the templates are computed again after each round until nothing is left to write. Returns
+    the wanted children, the living ones, the reasons why children are held back, and the failures."""
+    live, applied, failures = {identity(child): child for child in here}, {}, {}
+    for _ in range(len(run.config["children"]) + 1):
+        desired = templated(run, cr, state, answer, list(live.values()))
+        wanted = checked(run, cr, answer, desired.objects)
+        wanted += [child for key, child in live.items() if key in desired.kept]
+        places = {entry["name"]: [] for entry in run.config["children"]}
+        for child in wanted:
+            places[run.declared(child)["name"]].append(identity(child))
+        held, written = list(desired.held), False
+        for child in in_order(run, wanted):
+            key = identity(child)
+            if child is live.get(key) or applied.get(key) == child:
+                continue
+            wait = "" if key in live else waits_for(run, run.declared(child), places, live.values())
+            if wait:
+                log("%s waits for %s" % (display_name(child), wait))
+                held.append("%s: waits for %s" % (display_name(child), wait))
+                continue
+            applied[key], written = child, True
+            failures.pop(key, None)
+            try:
+                live[key] = apply_child(run, cr, child)
+                log("applied %s" % display_name(child))
+            except Failed as failure:
+                log("failed: %s" % failure)
+                failures[key] = failure
+        if not written or not run.config.get("interdependent"):
+            break
+    keep = {identity(child) for child in wanted}
+    return (wanted, [child for key, child in live.items() if key in keep], held,
+            desired.failures + list(failures.values()))
+
+
+def in_order(run, wanted):
+    """The children in the order in which they are applied: the logic's, or that of the definition if children depend on
+    each other."""
+    if not run.config.get("interdependent"):
+        return wanted
+    position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
+    return sorted(wanted, key=lambda child: position[run.declared(child)["name"]])
+
+
+def finalize(run, cr, generation, response, status):
+    """Removes the finalizer when the logic is finished and all that Kubernetes would not delete is gone. Without logic,
+    it only waits for the deletions."""
+    if not run.logic:
+        return remove_finalizer(run, cr)
+    left = [child for child in run.children(cr) if run.declared(child).get("onDelete") != "Orphan"]
+    blocking = [child for child in left if not run.ownable(child, run.declared(child))]
+    finalized = response.get("finalized")
+    if finalized is None:
+        finalized, blocking = not response["children"], left
+    if not finalized or blocking:
+        waiting = "waiting for " + (", ".join(map(display_name, blocking)) or "the logic's clean-up")
+        log("finalizing: %s; a later event or the resync continues" % waiting)
+        write_status(run, cr, generation, status, [condition("Ready", "False", "Finalizing", waiting)])
+        return 0
+    return remove_finalizer(run, cr)
+
+
+def delete_related(run, doomed):
+    """Deletes related objects, unless they have changed. Returns the failures."""
+    return [failure for failure in (delete(run, entry, one, lambda now, one=one: still_related(now, one)) for entry, one in doomed)
+            if failure]
+
+
+def still_related(now, one):
+    """Whether an object is still related. Its name cannot change."""
+    return (now["metadata"].get("labels") or {}) == (one["metadata"].get("labels") or {})
+
+
+def schedule_run(run, cr, seconds):
+    """Reconciles the custom resource again after some seconds: a Workflow waits without a pod. It replaces an earlier
+    request."""
+    if not run.config.get("timer"):
+        if seconds:
+            log("resyncAfterSeconds is left to the next resync: the definition does not say logic.resyncAfter")
+        return
+    namespace, uid = run.config["namespace"], cr["metadata"]["uid"]
+    name = ""
+    if seconds and seconds > 0:
+        seconds = min(seconds, LONGEST_WAIT)
+        due = int(seconds_of(run.now()) + math.ceil(seconds))
+        name = "%s-timer-%s-%d" % (run.operator[:30].rstrip("-"), uid[:8].rstrip("-"), due)
+        create_delayed_run(run, name, uid, max(1, math.ceil(seconds)))
+    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (TIMER, uid)):
+        if one["metadata"]["name"] not in (name, run.env.get("ARGOPERATOR_WORKFLOW")) and not (one.get("status") or {}).get("finishedAt"):
+            failure = delete(run, dict(WORKFLOWS, kind="Workflow"), dict(one, kind="Workflow"))
+            if failure:
+                raise failure
+
+
+def create_delayed_run(run, name, uid, seconds):
+    workflow = dict(WORKFLOW, metadata={
+        "name": name, "namespace": run.config["namespace"], "labels": {MANAGED_BY: run.operator, TIMER: uid}}, spec={
+            "workflowTemplateRef": {"name": run.config["timer"]},
+            "arguments": {"parameters": [{"name": "key", "value": run.key}, {"name": "seconds", "value": str(seconds)}]}})
+    try:
+        run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
+        log("reconciles again in %d s" % seconds)
+    except ApiError as error:
+        if error.status != 409:  # it exists already
+            raise

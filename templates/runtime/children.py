@@ -1,0 +1,119 @@
+"""Checks the children that templates and logic want, and completes them."""
+import copy
+
+from api import Refused
+from expressions import built
+from names import CHILD, DEFINITION, FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
+from run import display_name, identity
+
+
+def checked(run, cr, children, desired=()):
+    """The children complete and ready to be applied, the templates' before the logic's; all problems at once
+    otherwise."""
+    offers = [(name, "template %s" % name, child) for name, child in desired]
+    offers += [("", "children[%d]" % index, child) for index, child in enumerate(children)]
+    templates, logic, wanted, seen = [], [], [], {}
+    for template, where, child in offers:
+        child = marked(child, template)
+        found = list(child_problems(run, child, template))
+        if not found:
+            child = completed(run, cr, child, len(offers))
+            if identity(child) in seen:
+                first = seen[identity(child)]
+                found = [display_name(child) + (" is there twice" if first == template else
+                                          " comes from template %s too" % first)]
+            seen[identity(child)] = template
+            wanted.append(child)
+        (templates if template else logic).extend("%s: %s" % (where, problem) for problem in found)
+    if logic:
+        templates.append("the logic's response is invalid: " + "; ".join(logic))
+    if templates:
+        raise Refused("; ".join(templates))
+    return wanted
+
+
+def marked(child, template):
+    """The child with the label of its template. A child of the logic has none, even if it was copied from one that
+    has."""
+    metadata = child.get("metadata") if isinstance(child, dict) else None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("labels") or {}, dict):
+        return child
+    labels = {key: value for key, value in (metadata.get("labels") or {}).items() if key != CHILD}
+    if template:
+        labels[CHILD] = template
+    return dict(child, metadata=dict(metadata, labels=labels))
+
+
+def child_problems(run, child, template=""):
+    if not isinstance(child, dict) or not isinstance(child.get("metadata"), dict):
+        yield "is not an object with apiVersion, kind and metadata"
+        return
+    metadata = child["metadata"]
+    if not metadata.get("name") or not isinstance(metadata["name"], str):
+        yield "has no metadata.name" + (
+            " (a generateName would make a new child in every run)" if metadata.get("generateName") else "")
+        return
+    for field in ("labels", "annotations"):
+        if not isinstance(metadata.get(field) or {}, dict):
+            yield "metadata.%s is not an object" % field
+    owners = metadata.get("ownerReferences") or []
+    if not isinstance(owners, list) or not all(isinstance(owner, dict) for owner in owners):
+        yield "metadata.ownerReferences is not a list of objects"
+    if not isinstance(metadata.get("namespace") or "", str):
+        yield "metadata.namespace is not a string"
+        return
+    if child.get("status"):
+        yield "has a status, which is not the operator's to write"
+    entry = run.declared(child)
+    if entry is None:
+        yield "%s of %s is not declared in the operator's children" % (child.get("kind"), child.get("apiVersion"))
+        return
+    if template and not (entry.get("template") and entry["name"] == template):
+        yield "%s of %s is not what the operator's children declare" % (child["kind"], child["apiVersion"])
+        return
+    if entry.get("template") and not template:
+        yield "%s %s: this kind comes from template %s; the logic needs a child of the kind without a template" % (
+            child["kind"], metadata["name"], entry["name"])
+        return
+    yield from place_problems(run, child, entry)
+
+
+def place_problems(run, child, entry):
+    """Checks where a child is: in a watched namespace, and where it is deleted with its owner."""
+    namespace = child["metadata"].get("namespace") or run.namespace
+    if entry["namespaced"] and not namespace:
+        yield "needs a metadata.namespace, since %s is cluster-scoped" % run.parent["kind"]
+    elif entry["namespaced"] and run.watched and namespace not in run.watched:
+        yield "namespace %s is not one of watchNamespaces" % namespace
+    elif entry["namespaced"] and not run.may_choose(namespace, run.namespace):
+        yield "namespace %s is not one of install.allowedNamespaces" % namespace
+    elif not run.finalizer and run.parent["namespaced"] and not (entry["namespaced"] and namespace == run.namespace):
+        yield "%s %s outside of namespace %s needs a finalizer: Kubernetes would not delete it" % (
+            child["kind"], child["metadata"]["name"], run.namespace)
+
+
+def completed(run, cr, child, siblings):
+    """The child with its namespace, the operator's labels and annotations, and its owner."""
+    child, entry = copy.deepcopy(child), run.declared(child)
+    child.pop("status", None)
+    metadata = child["metadata"] = {key: value for key, value in child["metadata"].items() if key not in SERVER_MADE}
+    if entry["namespaced"]:
+        metadata["namespace"] = metadata.get("namespace") or run.namespace
+    else:
+        metadata.pop("namespace", None)
+    uid = cr["metadata"]["uid"]
+    if run.config.get("childMetadata") and CHILD not in (metadata.get("labels") or {}):  # templates have them already
+        for field, common in built(run.config["childMetadata"], cr, {}).items():
+            metadata[field] = dict(common, **(metadata.get(field) or {}))
+    metadata["labels"] = dict(metadata.get("labels") or {}, **{MANAGED_BY: run.operator, OWNER_UID: uid})
+    metadata["annotations"] = dict(metadata.get("annotations") or {}, **{
+        OWNER: run.key, DEFINITION: run.config["digest"], SIBLINGS: str(siblings)})
+    if entry.get("fixed"):
+        metadata["annotations"][FIXED] = built(entry["fixed"], child, {})
+    owners = [owner for owner in metadata.pop("ownerReferences", None) or [] if owner.get("uid") != uid]
+    if entry.get("onDelete") != "Orphan" and run.ownable(child, entry):
+        owners.append({"apiVersion": run.parent["apiVersion"], "kind": run.parent["kind"],
+                       "name": run.name, "uid": uid, "controller": True})
+    if owners:
+        metadata["ownerReferences"] = owners
+    return child

@@ -1,0 +1,216 @@
+"""What the definition computes from the cluster: templates, status fields, readiness."""
+from api import Refused, log
+from expressions import ExpressionError, built
+from run import identity
+
+UNMET = "argoperator.dev/unmet"  # why a child is not ready, instead of its content; no object has such a field
+
+
+def named(run, live, related):
+    """The variables of expressions: $children and $related by name, one object or, if there may be several, a list."""
+    names = {"$children": {}, "$related": {}}
+    for entry in run.config["children"]:
+        ones = [one for one in sorted(live, key=lambda one: identity(one)[2:]) if run.declared(one)["name"] == entry["name"]]
+        names["$children"][entry["name"]] = ones if entry.get("each") else ones[0] if ones else None
+    for entry in run.related:
+        ones = related.get(entry["name"]) or []
+        names["$related"][entry["name"]] = ones if entry["several"] else ones[0] if ones else None
+    return names
+
+
+def computed_status(run, cr, live, related):
+    """The status fields of the definition. A field whose expression fails is omitted."""
+    status, names = {}, named(run, live, related)
+    for field, node in ((run.config.get("status") or {}).get("object") or {}).items():
+        try:
+            status[field] = built(node, cr, names)
+        except ExpressionError as error:
+            log("status.%s is left out: %s" % (field, error))
+    return status
+
+
+def unready_reason(run, child):
+    """Why a child is not ready, or "": argoperator compiles the rule, from its readyWhen or for its kind."""
+    if UNMET in child:
+        return child[UNMET]
+    rule = (run.declared(child) or {}).get("unready")
+    if rule is None:
+        return ""
+    try:
+        return built(rule, child, {})
+    except ExpressionError as error:  # it exceeds the limits of steps or memory
+        return "its readiness is unknown: %s" % error
+
+
+class Desired:
+    """The result of the templates, as far as it can be computed now."""
+
+    def __init__(self):
+        self.objects = []   # (name of the template, object)
+        self.held = []      # why a template is not computed yet
+        self.kept = set()   # identities of live children that stay as they are, because they cannot be computed now
+        self.failures = []
+
+
+def templated(run, cr, state, answer, live):
+    """The result of the templates, given the live children and those that the logic wants."""
+    desired = Desired()
+    if state["finalizing"]:
+        return desired
+    if run.templates:
+        desired.objects = [(one["child"], one["object"]) for one in run.desired["children"]]
+        return desired
+    names = named(run, located(run, cr, live, state["related"]), state["related"])
+    made = {entry["name"]: logic_children(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
+    for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after its dependencies
+        name, there = entry["name"], {identity(child) for child in live if run.declared(child) == entry}
+        try:
+            wait = "" if names["$children"][name] or not is_wanted(entry, cr, names) else waits_for(run, entry, made, live)
+            if wait:
+                desired.held.append("%s: waits for %s" % (name, wait))
+                continue
+            settled = settle(run, entry, cr, names, there)
+            if settled is not None:
+                desired.kept |= settled
+                made[name] = sorted(settled)
+                continue
+            missing = missing_value(entry, cr, names, made)
+            if missing and waits_for_value(run, entry, cr, names, desired, there, missing):
+                continue
+            objects = [built(entry["object"], cr, variables) for variables in items(entry, cr, names)]
+            if objects:
+                refuse_damage(entry, cr, names)
+        except ExpressionError as error:
+            desired.failures.append(Refused("template %s: %s" % (name, error)))
+            desired.kept |= there
+            continue
+        made[name] = [key_of(run, entry, child) for child in objects]
+        desired.objects += [(name, child) for child in objects]
+    return desired
+
+
+def settle(run, entry, cr, names, there):
+    """The live children of an entry that is never updated, if they are all that it wants; else None."""
+    if not entry.get("never") or not there:
+        return None
+    wanted = {key_of(run, entry, {"metadata": built(entry["place"], cr, variables)}, cr) for variables in items(entry, cr, names)}
+    return wanted if wanted <= there else None
+
+
+def missing_value(entry, cr, names, made):
+    """The first value of other objects that a template needs and that is missing, or "". A child that is not wanted
+    has none to wait for."""
+    for need in entry.get("needs") or []:
+        children = need.get("children") or []
+        if (not children or any(made.get(name) != [] for name in children)) and evaluates_to_null(need["expr"], cr, names):
+            return need["text"]
+    return ""
+
+
+def refuse_damage(entry, cr, names):
+    """Raises ExpressionError if a template uses a value that is missing where null does damage."""
+    for need in entry.get("needs") or []:
+        if need.get("damage") and evaluates_to_null(need["expr"], cr, names):
+            raise ExpressionError("%s has no value" % need["text"])
+
+
+def waits_for_value(run, entry, cr, names, desired, there, missing):
+    """Whether a template waits for a missing value, because it wants objects. Of its live children, those that it would
+    make stay as they are; all of them if their number or their names are unknown, too."""
+    if not is_wanted(entry, cr, names):
+        return False
+    try:
+        every = items(entry, cr, names)
+        unknown = bool(entry.get("forEach")) and not every and built(entry["forEach"], cr, names) is None
+        wanted = [key_of(run, entry, {"metadata": built(entry["place"], cr, variables)}, cr) for variables in every]
+    except ExpressionError:
+        unknown, wanted = True, []
+    kept = there if unknown else there & set(wanted)
+    desired.kept |= kept
+    if kept and not entry.get("never"):
+        desired.held.append("%s: stays as it is until %s has a value" % (entry["name"], missing))
+    elif unknown or set(wanted) - kept:
+        desired.held.append("%s: waits for %s" % (entry["name"], missing))
+    return unknown or bool(wanted)
+
+
+def waits_for(run, entry, wanted, live):
+    """The child that must be ready before those of an entry are created, or "". `wanted` are the identities of the
+    children by entry; a missing entry was not computed."""
+    ready = {identity(child) for child in live if not unready_reason(run, child)}
+    for name in entry.get("dependsOn") or []:
+        if name not in wanted:
+            return name
+        for key in wanted[name]:
+            if key not in ready:
+                return "%s %s" % (key[1], "/".join(part for part in key[2:] if part))
+    return ""
+
+
+def located(run, cr, live, related=None):
+    """Those of the children that are where the templates place them for this custom resource. Of a template there may
+    be others: what is to be pruned, and what somebody else has made. A place may be computed from other children, so
+    those are found again until no more are."""
+    templates = [entry for entry in run.config["children"] if entry.get("place")]
+    others = [child for child in live if not (run.declared(child) or {}).get("place")]
+    found, before = others, None
+    while templates and len(found) != before:
+        before, names = len(found), named(run, found, related or {})
+        places = {key for entry in templates for key in locations_of(run, entry, cr, names)}
+        found = others + [child for child in live if (run.declared(child) or {}).get("place")
+                          and (run.declared(child)["name"],) + identity(child) in places]
+    return found
+
+
+def locations_of(run, entry, cr, names):
+    """The locations of a template's objects, whether or not they are wanted now. An expression that fails yields
+    none."""
+    try:
+        every = [names]
+        if entry.get("placeEach"):
+            every = [dict(names, **{"$item": item, "$index": index})
+                     for index, item in enumerate(built(entry["placeEach"], cr, names) or [])]
+    except ExpressionError:
+        return
+    for variables in every:
+        try:
+            metadata = built(entry["place"], cr, variables)
+        except ExpressionError:
+            continue
+        yield (entry["name"],) + key_of(run, entry, {"metadata": metadata}, cr)
+
+
+def logic_children(run, entry, answer):
+    """The identities of the children of an entry without a template: those in the logic's response."""
+    return [key_of(run, entry, child) for child in answer if isinstance(child, dict) and isinstance(child.get("metadata"), dict)
+            and child["metadata"].get("name") and run.declared(child) == entry]
+
+
+def is_wanted(entry, cr, names):
+    return not entry.get("when") or built(entry["when"], cr, names) not in (None, False)
+
+
+def items(entry, cr, names):
+    """The variables of each object of a template: none if `when` is false."""
+    if not is_wanted(entry, cr, names):
+        return []
+    if not entry.get("forEach"):
+        return [names]
+    found = built(entry["forEach"], cr, names)
+    return [dict(names, **{"$item": item, "$index": index}) for index, item in enumerate(found or [])]
+
+
+def key_of(run, entry, child, cr=None):
+    """The identity of a child that has not been validated yet."""
+    metadata = child.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    beside = (cr["metadata"].get("namespace") if cr else run.namespace) or ""
+    namespace = (metadata.get("namespace") or beside) if entry["namespaced"] else ""
+    return entry["apiVersion"], entry["kind"], str(namespace), str(metadata.get("name"))
+
+
+def evaluates_to_null(node, cr, names):
+    try:
+        return built(node, cr, names) is None
+    except ExpressionError:
+        return False

@@ -1,0 +1,96 @@
+"""Why a custom resource needs a run."""
+from api import Refused
+from compute import unready_reason
+from names import DEFINITION, RELATED, SIBLINGS
+from related import digest_of, related_to, select
+from run import display_name
+from status import ready_condition
+
+
+def due(run, cr, children, related=None):
+    """Why a custom resource needs a run, or "". Uses only data of the lists."""
+    if cr["metadata"].get("deletionTimestamp"):
+        return finalization_reason(run, cr)
+    if not run.is_selected(cr):
+        return "is not selected any more" if children or run.has_finalizer(cr) else ""
+    if run.config.get("resyncPolicy") == "Always":
+        return "resync always"
+    return outdated(run, cr, children) or related_outdated(run, cr, related or {}) or status_outdated(run, cr, children)
+
+
+def outdated(run, cr, children):
+    """Why the children of a custom resource need to be applied, or ""."""
+    metadata, status = cr["metadata"], cr.get("status") or {}
+    if run.finalizer and not run.has_finalizer(cr):
+        return "has no finalizer yet"
+    if run.parent["status"]:
+        if status.get("observedGeneration") != metadata.get("generation"):
+            return "its latest change is not reconciled"
+        ready = ready_condition(cr)
+        if ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed"):
+            return "is not ready"
+    if not children and run.config["children"]:
+        return "has no children"
+    if run.config.get("patches"):
+        return "patches objects of others"
+    there = {(run.declared(child) or {}).get("name") for child in children}
+    missing = [entry["name"] for entry in run.config["children"] if entry.get("expected") and entry["name"] not in there]
+    if missing:
+        return "%s is missing" % missing[0]
+    return next((reason for reason in (drifted(run, child, len(children)) for child in children) if reason), "")
+
+
+def status_outdated(run, cr, children):
+    """Why the status of a custom resource differs from the state of its children, or ""."""
+    if not run.parent["status"]:
+        return ""
+    ready, waiting = ready_condition(cr), any(unready_reason(run, child) for child in children)
+    state = ready.get("status"), ready.get("reason")
+    if waiting and state == ("True", "Reconciled"):
+        return "is shown as ready, and a child is not"
+    return "is not ready" if state[0] != "True" and not (waiting and state == ("False", "Progressing")) else ""
+
+
+def related_outdated(run, cr, related):
+    """Why a custom resource needs a run because of its related objects, or ""."""
+    if not run.related:
+        return ""
+    try:
+        found = related_to(run, cr, lambda entry, namespace, rule: select(related.get(entry["name"]) or [], namespace, rule))
+    except Refused:  # the failed run has reported it
+        return ""
+    known = (cr["metadata"].get("annotations") or {}).get(RELATED)
+    return "" if known == digest_of(run, found) else "what it refers to has changed"
+
+
+def drifted(run, child, siblings):
+    annotations = child["metadata"].get("annotations") or {}
+    if (run.declared(child) or {}).get("never"):
+        return ""
+    if annotations.get(SIBLINGS) != str(siblings):
+        return "has %d children instead of %s" % (siblings, annotations.get(SIBLINGS))
+    if annotations.get(DEFINITION) != run.config["digest"]:
+        return "%s is of another definition" % display_name(child)
+    ours, others = last_writes(run, child, ("",))
+    return "%s was changed by others" % display_name(child) if others > ours else ""
+
+
+def last_writes(run, child, through):
+    """When the operator and when others wrote a child last, through these subresources ("" is the object itself). RFC
+    3339 in UTC sorts by time."""
+    times = {True: "", False: ""}
+    for entry in child["metadata"].get("managedFields") or []:
+        if (entry.get("subresource") or "") in through:
+            ours = entry.get("manager") == run.operator
+            times[ours] = max(times[ours], entry.get("time") or "")
+    return times[True], times[False]
+
+
+def finalization_reason(run, cr):
+    """Why an object that is being deleted needs a run, or ""."""
+    return "waits for its clean-up" if run.has_finalizer(cr) else ""
+
+
+def last_run_failed(cr):
+    """Why a custom resource whose last run failed needs another one, or "": the change may have fixed it."""
+    return "its last reconcile has failed" if ready_condition(cr).get("reason") == "ReconcileFailed" else ""

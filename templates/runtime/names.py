@@ -1,0 +1,50 @@
+"""Names on the API server: the operator's labels and annotations, kinds, paths."""
+import urllib.parse
+
+from api import Refused
+
+# Keys of labels and annotations.
+MANAGED_BY = "app.kubernetes.io/managed-by"
+OWNER_UID = "argoperator.dev/owner-uid"
+OWNER = "argoperator.dev/owner"
+DEFINITION = "argoperator.dev/definition"
+SIBLINGS = "argoperator.dev/siblings"
+FIXED = "argoperator.dev/fixed"  # a fingerprint of the fields whose change replaces the object
+CHILD = "argoperator.dev/child"  # label: the template that a child comes from
+RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
+RELATED = "argoperator.dev/related-digest"  # annotation of a custom resource: what it was reconciled with, as a digest
+TIMER = "argoperator.dev/timer"  # label of a Workflow that waits for its time: the custom resource's uid
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+LAST_RECEIVED = "argoperator.dev/last-received-"  # annotation of the EventSource: when a Sensor received its heartbeat
+SUBSCRIBED = "argoperator.dev/subscribed-"  # annotation of the EventSource's pod: the programs that a Sensor subscribed with
+RESTARTED_BY = "argoperator.dev/restarted-by"  # annotation of a Sensor's pod: another value replaces the pod
+
+# Kinds.
+WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}
+SENSORS = dict(WORKFLOWS, plural="sensors")
+SOURCES = dict(WORKFLOWS, plural="eventsources")
+WORKFLOW = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow"}
+SECRETS = {"apiVersion": "v1", "plural": "secrets", "namespaced": True}
+ACCOUNTS = dict(SECRETS, plural="serviceaccounts")
+EVENTS = {"apiVersion": "v1", "plural": "events", "namespaced": True}
+
+# Fields of metadata that the API server sets. Logic may return an object from its request.
+SERVER_MADE = ("managedFields", "resourceVersion", "uid", "generation", "selfLink",
+               "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+
+
+def path_of(kind, namespace, name="", subresource=""):
+    """The path of an object or, without a name, of a collection; no namespace means all of them."""
+    version = kind["apiVersion"]
+    parts = ["apis" if "/" in version else "api"] + version.split("/")
+    if kind["namespaced"] and namespace:
+        parts += ["namespaces", namespace]
+    parts += [kind["plural"], name, subresource]
+    return "/" + "/".join(urllib.parse.quote(segment(part), safe="") for part in parts if part)
+
+
+def segment(name):
+    """A name as one segment of a path, or Refused: the API server decodes an escaped slash."""
+    if name in (".", "..") or "/" in name or "%" in name:
+        raise Refused("%r cannot be the name of an object or a namespace" % name[:300])
+    return name

@@ -1,0 +1,196 @@
+"""Writes objects: applies and deletes children, and sets fields of objects of others."""
+from api import ApiError, Failed, Refused, log
+from compute import is_wanted, items, key_of, located, missing_value, named
+from expressions import ExpressionError, built
+from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
+from run import belongs, by_label, controllers, display_name, identity, labelled, owned_by
+
+TRIES = 5  # of a write with a conflict
+NO_VERSION = "1"     # a resourceVersion that no object has: an apply with it creates the object, or fails if it exists
+
+
+def apply_child(run, cr, child):
+    entry = run.declared(child)
+    path = path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"])
+    try:
+        for left in reversed(range(TRIES)):
+            live = run.client.get(path)
+            check_owner(run, cr, child, live)
+            live = replaced(run, entry, child, live)
+            if live and (entry.get("never") or live["metadata"].get("deletionTimestamp") and entry.get("fixed")):
+                return dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live)
+            try:
+                return run.client.apply(path, with_precondition(child, live), run.operator, run.config.get("forceConflicts", True))
+            except ApiError as error:
+                if not left or not is_conflict(error):
+                    raise
+    except ApiError as error:
+        refuse_conflicts(child, error)
+        text = str(error)
+        if child["kind"] == "Secret":  # the server's message may quote the invalid value
+            text = ", ".join([error.reason] + [str(cause.get("field")) for cause in error.causes])
+        raise (Refused if error.code == 2 else Failed)("%s: %s" % (display_name(child), text)) from None
+
+
+def refuse_conflicts(child, error):
+    """Raises Refused if other field managers hold fields that were applied."""
+    held = ["%s (%s)" % (cause.get("field"), cause.get("message")) for cause in error.causes
+            if cause.get("reason") == "FieldManagerConflict"]
+    if held:
+        raise Refused("%s: others manage %s" % (display_name(child), ", ".join(held))) from None
+
+
+def replaced(run, entry, child, live):
+    """The live object after it was deleted, with what it owns, if it differs in an immutable field; None if it is gone."""
+    before = ((live or {}).get("metadata", {}).get("annotations") or {}).get(FIXED)
+    if not entry.get("fixed") or before in (None, child["metadata"]["annotations"][FIXED]) or live["metadata"].get("deletionTimestamp"):
+        return live
+    failure = delete(run, entry, dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live), policy="Foreground")
+    if failure:
+        raise failure
+    return run.client.get(path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"]))
+
+
+def with_precondition(child, live):
+    """The child restricted to the object that was read: with its uid, or as a new object."""
+    metadata = child["metadata"]
+    mark = {"uid": live["metadata"]["uid"]} if live else {"resourceVersion": NO_VERSION}
+    return dict(child, metadata=dict(metadata, **mark))
+
+
+def is_conflict(error):
+    """Whether an object was created, deleted or replaced since it was read."""
+    other = [cause for cause in error.causes if cause.get("field") == "metadata.uid"]
+    return bool(other) or error.status == 409 and not any(cause.get("reason") == "FieldManagerConflict" for cause in error.causes)
+
+
+def check_owner(run, cr, child, live):
+    """Raises an error for an object of another owner, unless the definition adopts it."""
+    entry, uid, metadata = run.declared(child), cr["metadata"]["uid"], (live or {}).get("metadata") or {}
+    if not live or (labelled(run, metadata, uid) if by_label(run, cr, child, entry) else owned_by(metadata, uid)):
+        return
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    same = labels.get(MANAGED_BY) == run.operator and annotations.get(OWNER) == run.key
+    if same and entry.get("onDelete") != "Orphan" and not entry.get("adopt"):
+        raise Failed("%s is still there from an earlier %s of this name" % (display_name(child), run.parent["kind"]))
+    names = ", ".join("%s %s" % (owner.get("kind"), owner.get("name")) for owner in metadata.get("ownerReferences") or [])
+    who = annotations.get(OWNER) or names or labels.get(MANAGED_BY) or "someone else"
+    if not entry.get("adopt"):
+        raise Refused("%s exists and belongs to %s; to take it over, write adopt: true on child %s" % (
+            display_name(child), who, entry["name"]))
+    if controllers(metadata) or has_other_owner(run, cr, metadata):
+        raise Refused("%s exists and belongs to %s, so it is not adopted" % (display_name(child), who))
+
+
+def has_other_owner(run, cr, metadata):
+    """Whether an object is a child of another existing custom resource of the operator."""
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    namespace, _, name = (annotations.get(OWNER) or "").partition(".")
+    if labels.get(MANAGED_BY) != run.operator or not name:
+        return False
+    other = run.client.get(path_of(run.parent, namespace, name))
+    return bool(other) and other["metadata"]["uid"] != cr["metadata"]["uid"] and other["metadata"]["uid"] == labels.get(OWNER_UID)
+
+
+def prune(run, cr, wanted):
+    """Deletes the children that are no longer wanted. Returns the failures."""
+    keep, failures = {identity(child) for child in wanted}, []
+    for child in run.children(cr):
+        entry, metadata = run.declared(child), child["metadata"]
+        if identity(child) in keep or entry.get("onDelete") == "Orphan" or metadata.get("deletionTimestamp"):
+            continue
+        failure = delete(run, entry, child, lambda now: belongs(run, cr, now))
+        failures += [failure] if failure else []
+    return failures
+
+
+def delete(run, kind, one, still=lambda now: True, policy="Background"):
+    """Deletes an object in the version that was read. If it has changed since, it is read again to decide whether it
+    must still be deleted. Returns the failures."""
+    path = path_of(kind, one["metadata"].get("namespace"), one["metadata"]["name"])
+    try:
+        for left in reversed(range(TRIES)):
+            metadata = one["metadata"]
+            try:
+                run.client.request("DELETE", path, {
+                    "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy,
+                    "preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}})
+                log("deleted %s" % display_name(one))
+                return None
+            except ApiError as error:
+                if error.status == 404:
+                    return None
+                if error.status != 409 or not left:
+                    raise
+            now = run.client.get(path)
+            if not now or now["metadata"]["uid"] != metadata["uid"] or not still(now):
+                return None
+            one = dict({"apiVersion": one["apiVersion"], "kind": one["kind"]}, **now)
+    except ApiError as error:
+        return Failed("%s: %s" % (display_name(one), error))
+
+
+def patch_others(run, cr, state, live):
+    """Sets the fields of the patches, and gives up those that are not wanted any more. Which objects have some is in
+    their managedFields. Returns the reasons why patches are held back, and the failures."""
+    held, failures, entries = [], [], run.config.get("patches") or []
+    names = named(run, located(run, cr, live, state["related"]), state["related"]) if entries else {}
+    for entry in entries:
+        manager = "%s.%s.%s" % (run.operator, cr["metadata"]["uid"], entry["name"])
+        try:
+            missing = "" if state["finalizing"] or not is_wanted(entry, cr, names) else missing_value(entry, cr, names, {})
+            if missing:
+                held.append("%s: waits for %s" % (entry["name"], missing))
+                continue
+            wanted = {} if state["finalizing"] else wanted_patches(run, entry, cr, names)
+            for one in targets(run, entry):
+                patch = wanted.pop(key_of(run, entry, one), None)
+                if patch is not None or manages(one, manager):
+                    apply_patch(run, entry, one, patch or {}, manager)
+            held += ["%s: there is no %s %s" % (entry["name"], key[1], "/".join(part for part in key[2:] if part)) for key in wanted]
+        except (ExpressionError, Failed) as error:
+            refused = isinstance(error, (ExpressionError, Refused))
+            failures.append((Refused if refused else Failed)("patch %s: %s" % (entry["name"], error)))
+            log("failed: %s" % failures[-1])
+    return held, failures
+
+
+def wanted_patches(run, entry, cr, names):
+    """The patches of an entry by the object that they are for; none for an object without a name."""
+    wanted = {}
+    for patch in (built(entry["object"], cr, variables) for variables in items(entry, cr, names)):
+        metadata = patch["metadata"] if isinstance(patch.get("metadata"), dict) else {}
+        if metadata.get("name") is None:
+            continue
+        key = key_of(run, entry, patch, cr)
+        if entry["namespaced"] and (run.watched and key[2] not in run.watched or not run.may_choose(key[2], run.namespace)):
+            raise Refused("namespace %s is not one that a %s may choose" % (key[2], run.parent["kind"]))
+        if key in wanted:
+            raise Refused("two are for %s %s" % (key[1], key[3]))
+        wanted[key] = patch
+    return wanted
+
+
+def targets(run, entry):
+    """The objects that a patch may be for."""
+    for namespace in [run.namespace] if entry.get("beside") else run.namespaces_of(entry):
+        yield from run.client.list(path_of(entry, namespace), entry)
+
+
+def manages(one, manager):
+    return any(given.get("manager") == manager for given in one["metadata"].get("managedFields") or [])
+
+
+def apply_patch(run, entry, one, patch, manager):
+    """Applies the fields to an object, and no others: without fields, it gives up all. It forces nothing."""
+    given = patch["metadata"] if patch else {}
+    metadata = {key: value for key, value in given.items() if key not in SERVER_MADE}
+    metadata.update({key: one["metadata"][key] for key in ("name", "namespace", "uid") if key in one["metadata"]})
+    body = dict(patch, apiVersion=entry["apiVersion"], kind=entry["kind"], metadata=metadata)
+    try:
+        run.client.apply(path_of(entry, metadata.get("namespace"), metadata["name"]), body, manager, False)
+        log("%s %s" % ("patched" if patch else "gave up", display_name(one)))
+    except ApiError as error:
+        refuse_conflicts(one, error)
+        if patch or error.status not in (404, 409):  # an object that is gone has no field to give up
+            raise (Refused if error.code == 2 else Failed)("%s: %s" % (display_name(one), error)) from None

@@ -1,0 +1,152 @@
+"""Related objects: objects of other controllers that a custom resource refers to."""
+import hashlib
+import json
+import re
+
+from api import Failed, Refused, log
+from expressions import ExpressionError, built
+from names import RELATED, path_of
+from run import annotate, identity
+
+DIGEST = "argoperator.dev/digest"  # of an object, instead of its content; no object has such a field
+LABEL = re.compile("([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")
+LABEL_PREFIX = re.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/")
+
+
+def read_related(run, cr, state):
+    """Reads the current related objects, with the digest that detects later changes."""
+    try:
+        state["related"] = related_to(run, cr, lambda *wanted: fetch(run, *wanted))
+    except Failed as failure:
+        if not state["finalizing"]:
+            raise
+        log("on the way out without what is related: %s" % failure)
+        state["related"] = {entry["name"]: [] for entry in run.related}
+    state["digest"] = digest_of(run, state["related"])
+
+
+def related_to(run, cr, source):
+    """The related objects of a custom resource by the name of their entry. `source` returns those of an entry in a
+    namespace; "" means all namespaces."""
+    found = {}
+    for entry in run.related:
+        rule, own = rule_of(entry, cr), cr["metadata"].get("namespace") or ""
+        namespace = (rule.get("namespace") or own or "*") if entry["namespaced"] else ""
+        if namespace not in ("", "*") and run.watched and namespace not in run.watched:
+            raise Refused("related %s: namespace %s is not one of watchNamespaces" % (entry["name"], namespace))
+        if namespace not in ("", "*") and not run.may_choose(namespace, own):
+            raise Refused("related %s: namespace %s is not one of install.allowedNamespaces" % (entry["name"], namespace))
+        everywhere = (run.watched or [""]) if entry["namespaced"] else [""]
+        places = everywhere if namespace in ("", "*") else [namespace]
+        found[entry["name"]] = sorted((one for place in places for one in source(entry, place, rule) if not entry["namespaced"]
+                                       or run.may_choose(one["metadata"]["namespace"], own)), key=identity)
+    return found
+
+
+def rule_of(entry, cr):
+    """The objects that an entry selects for this custom resource: namespace, and names or labelSelector."""
+    try:
+        rule = built(entry["rule"], cr, {})
+    except ExpressionError as error:
+        raise Refused("related %s: %s" % (entry["name"], error)) from None
+    names, selector = rule.get("names"), rule.get("labelSelector")
+    if names is not None and not (isinstance(names, list) and all(isinstance(name, (str, type(None))) for name in names)):
+        raise Refused("related %s: names is not a list of strings" % entry["name"])
+    if not isinstance(rule.get("namespace") or "", str):
+        raise Refused("related %s: namespace is not a string" % entry["name"])
+    if selector is not None:
+        try:
+            selector_text(selector)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            raise Refused("related %s: labelSelector is not one of Kubernetes" % entry["name"]) from None
+    if selector == {} and entry["rule"]["object"]["labelSelector"]["object"]:
+        rule.pop("labelSelector")  # all of its values are null: it selects no object instead of every object
+    return dict(rule, names=[name for name in names or [] if name])
+
+
+def fetch(run, entry, namespace, rule):
+    """The objects of a rule, from the API server."""
+    if rule.get("labelSelector") is not None:
+        return run.client.list(path_of(entry, namespace), entry, selector_text(rule["labelSelector"]))
+    if entry["namespaced"] and not namespace and rule["names"]:
+        return [one for one in run.client.list(path_of(entry, ""), entry) if one["metadata"]["name"] in rule["names"]]
+    found = [run.client.get(path_of(entry, namespace, name)) for name in sorted(set(rule["names"]))]
+    return [one for one in found if one]
+
+
+def select(objects, namespace, rule):
+    """The objects of a rule, from a list of all objects."""
+    for one in objects:
+        metadata = one["metadata"]
+        if namespace and metadata.get("namespace") != namespace:
+            continue
+        if rule.get("labelSelector") is not None:
+            if matches(rule["labelSelector"], metadata.get("labels") or {}):
+                yield one
+        elif metadata["name"] in rule["names"]:
+            yield one
+
+
+def requirements(selector):
+    """A Kubernetes label selector as (key, operator, values)."""
+    for key, value in sorted((selector.get("matchLabels") or {}).items()):
+        if not isinstance(value, str):
+            raise ValueError("a label is a string")
+        yield label_key(key), "In", [label_value(value)]
+    for one in selector.get("matchExpressions") or []:
+        yield label_key(one["key"]), one["operator"], [label_value(str(value)) for value in one.get("values") or []]
+
+
+def label_key(key):
+    """A label key, or ValueError: other text could change the meaning of a selector."""
+    prefix = LABEL_PREFIX.match(key)
+    if not LABEL.fullmatch(key[prefix.end():] if prefix else key):
+        raise ValueError("%r is no label key" % key[:300])
+    return key
+
+
+def label_value(value):
+    if value and not LABEL.fullmatch(value):
+        raise ValueError("%r is no label value" % value[:300])
+    return value
+
+
+def selector_text(selector):
+    """A label selector in the form of a query parameter."""
+    forms = {"In": "%s in (%s)", "NotIn": "%s notin (%s)", "Exists": "%s%s", "DoesNotExist": "!%s%s"}
+    return ",".join(forms[operator] % (key, ",".join(values)) for key, operator, values in requirements(selector))
+
+
+def matches(selector, labels):
+    """Whether labels match a label selector."""
+    for key, operator, values in requirements(selector):
+        met = {"In": labels.get(key) in values, "NotIn": labels.get(key) not in values,
+               "Exists": key in labels, "DoesNotExist": key not in labels}[operator]
+        if not met:
+            return False
+    return True
+
+
+def digest_of(run, related):
+    """A digest of the related objects whose changes start a reconcile."""
+    seen = [[entry["name"], one.get(DIGEST) or digest(one)] for entry in run.related if entry["watch"]
+            for one in related.get(entry["name"]) or []]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
+
+
+def digest(one):
+    metadata = {key: value for key, value in one["metadata"].items() if key not in ("managedFields", "resourceVersion")}
+    return hashlib.sha256(json.dumps(dict(one, metadata=metadata), sort_keys=True).encode()).hexdigest()
+
+
+def condensed(one):
+    """The part of a related object that identifies its referrers, because there may be many large objects."""
+    metadata = {key: one["metadata"][key] for key in ("namespace", "name", "labels") if key in one["metadata"]}
+    return {"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": metadata, DIGEST: digest(one)}
+
+
+def store_related(run, cr, state):
+    """Stores the digest on the custom resource: a later difference starts a reconcile."""
+    if not run.related or state["finalizing"] or (cr["metadata"].get("annotations") or {}).get(RELATED) == state["digest"]:
+        return
+    annotate(run, cr, RELATED, state["digest"])

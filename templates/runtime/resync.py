@@ -1,0 +1,107 @@
+"""resync and enqueue: start a run for each custom resource that needs one."""
+from api import ApiError, log
+from compute import UNMET, unready_reason
+from due import due, finalization_reason, last_run_failed, related_outdated
+from names import MANAGED_BY, OWNER_UID, WORKFLOWS, path_of
+from parent import request_computation
+from related import condensed
+from run import belongs
+from sensors import restart_disconnected
+
+
+def resync(run):
+    """Submits a Workflow for each custom resource that needs a reconcile or, if there are templates, makes the Sensor
+    submit it. Repairs the effect of lost events."""
+    failed, children, related = restart_disconnected(run), {}, all_related(run)
+    for kind in run.kinds():
+        for child in list_all(run, kind, "%s=%s" % (MANAGED_BY, run.operator)):
+            if not child["metadata"].get("deletionTimestamp"):
+                children.setdefault((child["metadata"].get("labels") or {}).get(OWNER_UID), []).append(condensed_child(run, child))
+
+    def why(cr):
+        own = [child for child in children.get(cr["metadata"]["uid"], []) if belongs(run, cr, child)]
+        return due(run, cr, own, related)
+
+    return 1 if reconcile_due(run, why, failed) else 0
+
+
+def condensed_child(run, child):
+    """The part of a child that shows its identity and whether it needs a run, because there may be many. Fields that a
+    template may read to locate another child are not kept, so that child is not found and its custom resource gets a
+    run."""
+    metadata = {key: child["metadata"][key] for key in (
+        "namespace", "name", "uid", "labels", "annotations", "ownerReferences") if key in child["metadata"]}
+    metadata["managedFields"] = [{key: entry[key] for key in ("manager", "subresource", "time") if key in entry}
+                                 for entry in child["metadata"].get("managedFields") or []]
+    return {"apiVersion": child["apiVersion"], "kind": child["kind"], "metadata": metadata, UNMET: unready_reason(run, child)}
+
+
+def list_all(run, kind, selector=""):
+    """The objects of a kind in the watched namespaces."""
+    for namespace in (run.watched or [""]) if kind["namespaced"] else [""]:
+        yield from run.client.list(path_of(kind, namespace), kind, selector)
+
+
+def reconcile_due(run, why, failed=0):
+    """Starts a reconcile of each custom resource that needs one. Returns the number of failures, added to `failed`."""
+    total = submitted = 0
+    for cr in list_all(run, run.parent):
+        total += 1
+        try:
+            reason = why(cr)
+        except RecursionError:  # continue with the others
+            log("%s is nested too deep to be looked at" % cr["metadata"]["name"])
+            reason, failed = "", failed + 1
+        if reason:
+            done = (ask if run.templates else submit)(run, cr, reason)
+            submitted, failed = submitted + done, failed + (not done)
+    log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
+    return failed
+
+
+def all_related(run):
+    """The related objects of all custom resources, by entry."""
+    return {entry["name"]: [condensed(one) for one in list_all(run, entry)] for entry in run.related if entry["watch"]}
+
+
+def enqueue(run):
+    """Submits a Workflow for each custom resource whose related objects changed since its last reconcile. It lists all
+    of them, so one run serves all changes before it."""
+    related = all_related(run)
+
+    def why(cr):
+        return finalization_reason(run, cr) if run.unselected(cr) else related_outdated(run, cr, related) or last_run_failed(cr)
+
+    return 1 if reconcile_due(run, why) else 0
+
+
+def ask(run, cr, reason):
+    """Makes the Sensor compute a custom resource. Returns whether that succeeded."""
+    key = "%s.%s" % (cr["metadata"].get("namespace") or "", cr["metadata"]["name"])
+    try:
+        request_computation(run, cr)
+        log("%s: %s" % (key, reason))
+        return True
+    except ApiError as error:
+        log("%s: %s, but no fresh computation could be asked for: %s" % (key, reason, error))
+        return False
+
+
+def submit(run, cr, reason):
+    """Creates the Workflow. Returns whether that succeeded."""
+    namespace, name = cr["metadata"].get("namespace") or "", cr["metadata"]["name"]
+    key = "%s.%s" % (namespace, name)
+    prefix = ("%s-%s" % (run.operator, name)).replace(".", "-")[:56].rstrip("-") + "-"
+    workflow = {
+        "apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",
+        "metadata": {"generateName": prefix, "namespace": run.config["namespace"],
+                     "labels": {MANAGED_BY: run.operator}},
+        "spec": {"workflowTemplateRef": {"name": run.config["workflowTemplate"]},
+                 "arguments": {"parameters": [{"name": "key", "value": key}]}}}
+    try:
+        run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
+        log("%s: %s" % (key, reason))
+        return True
+    except ApiError as error:
+        log("%s: %s, but no Workflow could be created: %s" % (key, reason, error))
+        return False

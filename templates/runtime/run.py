@@ -1,0 +1,211 @@
+"""One run of one operator: its configuration, its custom resource, and which children belong to that."""
+import base64
+import json
+import os
+import re
+import time
+
+from api import ApiError
+from expressions import ExpressionError, built, parse_json
+from names import CHILD, MANAGED_BY, OWNER_UID, path_of
+
+DRIFT = "drift"  # sent instead of children: another client changed a child
+
+
+class Run:
+    """The context of a command: the operator's configuration, the API server, the environment, the time."""
+
+    def __init__(self, env, client, now, sleep=time.sleep):
+        with open(env["ARGOPERATOR_CONFIG"], encoding="utf-8") as file:
+            self.config = json.load(file)
+        self.env, self.client, self.now, self.sleep = env, client, now, sleep
+        self.parent = self.config["parent"]
+        self.operator = self.config["operator"]
+        self.finalizer = self.config.get("finalizer") or ""
+        self.logic = "ARGOPERATOR_RESPONSE" in env  # otherwise only templates create children
+        self.templates = bool(self.config.get("templates"))  # the Sensor computes them
+        self.related = self.config.get("related") or []
+        self.desired = desired_from(env.get("ARGOPERATOR_DESIRED", ""))
+        self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT
+        self.watched = self.config.get("watchNamespaces") or []
+        self.allowed = self.config.get("allowedNamespaces") or ""
+        self.key = env.get("ARGOPERATOR_KEY", "")
+        self.namespace, _, self.name = self.key.partition(".")
+
+    def file(self, name):
+        """The path of a file in the workspace, which the containers of the pod share."""
+        return os.path.join(self.env["ARGOPERATOR_WORKSPACE"], name)
+
+    def state(self, name):
+        """The path of a file that the logic cannot access."""
+        return os.path.join(self.env.get("ARGOPERATOR_STATE") or self.env["ARGOPERATOR_WORKSPACE"], name)
+
+    def workflow(self):
+        """The Workflow in messages: namespace/name, with a link if the URL of Argo Server is configured."""
+        place = "%s/%s" % (self.config["namespace"], self.env.get("ARGOPERATOR_WORKFLOW", ""))
+        server = (self.config.get("argoServerURL") or "").rstrip("/")
+        return place + (" %s/workflows/%s" % (server, place) if server else "")
+
+    def parent_path(self, subresource=""):
+        return path_of(self.parent, self.namespace, self.name, subresource)
+
+    def get_parent(self):
+        """The current custom resource, or None if there is nothing to do for it: it was deleted, and has no finalizer
+        of the operator."""
+        cr = self.client.get(self.parent_path())
+        if cr and cr["metadata"].get("deletionTimestamp") and not self.has_finalizer(cr):
+            return None
+        return cr
+
+    def has_finalizer(self, cr):
+        """Whether the custom resource has the operator's finalizer."""
+        return bool(self.finalizer) and self.finalizer in (cr["metadata"].get("finalizers") or [])
+
+    def is_selected(self, cr):
+        """Whether the operator manages this object: for an existing kind, a definition may have a selector."""
+        try:
+            return self.parent.get("selected") is None or built(self.parent["selected"], cr, {}) is True
+        except ExpressionError:
+            return False
+
+    def unselected(self, cr):
+        """Whether to delete what the operator has created for the object."""
+        return bool(cr["metadata"].get("deletionTimestamp")) or not self.is_selected(cr)
+
+    def kinds(self):
+        """The declared kinds without duplicates: children of the same kind need only one list request."""
+        kinds = {}
+        for entry in self.config["children"]:
+            kinds.setdefault((entry["apiVersion"], entry["kind"]), entry)
+        return list(kinds.values())
+
+    def declared(self, child):
+        """The entry of the configuration that a child belongs to, or None. A child of a template carries its name.
+        Where several entries have the kind of another, it belongs to the one whose name its own name ends with,
+        else to the first; a template's only where there is no other."""
+        same = [entry for entry in self.config["children"]
+                if (entry["apiVersion"], entry["kind"]) == (child.get("apiVersion"), child.get("kind"))]
+        labels = child["metadata"].get("labels")
+        label = labels.get(CHILD) if isinstance(labels, dict) else None
+        if label in [entry["name"] for entry in same]:
+            return next(entry for entry in same if entry["name"] == label)
+        same = [entry for entry in same if not entry.get("template")] or same
+        name = "-" + str(child["metadata"]["name"])
+        named = [entry for entry in same if name.endswith("-" + entry["name"])]
+        return max(named, key=lambda entry: len(entry["name"])) if named else same[0] if same else None
+
+    def ownable(self, child, entry, namespace=None):
+        """Whether the child, in this namespace, can have an ownerReference to the custom resource."""
+        if not self.parent["namespaced"]:
+            return True
+        return entry["namespaced"] and child["metadata"].get("namespace") == (self.namespace if namespace is None else namespace)
+
+    def may_choose(self, namespace, own):
+        """Whether a custom resource of namespace `own` may make the operator access a namespace."""
+        return not self.allowed or namespace == own or re.fullmatch(self.allowed, namespace) is not None
+
+    def namespaces_of(self, kind):
+        """The namespaces that can contain children of the custom resource; "" means all."""
+        if not kind["namespaced"]:
+            return [""]
+        if self.parent["namespaced"] and not self.finalizer:
+            return [self.namespace]
+        return sorted(set(self.watched + [self.namespace])) if self.watched and self.namespace else self.watched or [""]
+
+    def children(self, cr):
+        """The live children of the custom resource, sorted."""
+        selector = "%s=%s,%s=%s" % (MANAGED_BY, self.operator, OWNER_UID, cr["metadata"]["uid"])
+        found = []
+        for kind in self.kinds():
+            for namespace in self.namespaces_of(kind):
+                found += self.client.list(path_of(kind, namespace), kind, selector)
+        return sorted((child for child in found if belongs(self, cr, child)), key=identity)
+
+
+def desired_from(text):
+    """What the Sensor computed; None if the event was not one of the custom resource, so that there was no input.
+    Unreadable data is an error of the templates, reported like those of jq."""
+    if text.strip() in ("", DRIFT):
+        return None
+    try:
+        desired = parse_json(base64.b64decode(text.strip(), validate=True).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        return {"error": "what the Sensor sent cannot be read: %s" % error}
+    return desired if is_valid_desired(desired) else {"error": "what the Sensor sent is not of the expected form"}
+
+
+def is_valid_desired(desired):
+    inputs = desired.get("inputs") if isinstance(desired, dict) else None
+    if not isinstance(inputs, dict) or not isinstance(desired.get("uid"), str):
+        return False
+    if not all(isinstance(inputs.get(field) or {}, dict) for field in ("labels", "annotations")):
+        return False
+    children = [] if desired.get("error") else desired.get("children")
+    return isinstance(children, list) and all(
+        isinstance(one, dict) and isinstance(one.get("child"), str) and "object" in one for one in children)
+
+
+def belongs(run, cr, child):
+    """Whether an object is a child of the custom resource. Others may write labels, so a child that can be owned is
+    known by its owner. Of the others an admission policy lets only the operator write the labels; but a controller
+    copies them where the child's own template has them, as a Deployment does with those of its Pod template."""
+    metadata, uid, entry = child["metadata"], cr["metadata"]["uid"], run.declared(child)
+    if entry is None or not labelled(run, metadata, uid):
+        return False
+    if by_label(run, cr, child, entry):
+        return all(owner.get("uid") == uid for owner in controllers(metadata))
+    return run.ownable(child, entry, cr["metadata"].get("namespace") or "") and owned_by(metadata, uid)
+
+
+def by_label(run, cr, child, entry):
+    """Whether a child is known by its labels: it is not owned, because it cannot be or is to outlive its owner. Only of
+    kinds of which the definition has such a child the labels are protected."""
+    if not any(other.get("unowned") for other in run.config["children"]
+               if (other["apiVersion"], other["kind"]) == (entry["apiVersion"], entry["kind"])):
+        return False
+    return entry.get("onDelete") == "Orphan" or not run.ownable(child, entry, cr["metadata"].get("namespace") or "")
+
+
+def labelled(run, metadata, uid):
+    labels = metadata.get("labels") or {}
+    return labels.get(MANAGED_BY) == run.operator and labels.get(OWNER_UID) == uid
+
+
+def controllers(metadata):
+    return [owner for owner in metadata.get("ownerReferences") or [] if owner.get("controller")]
+
+
+def owned_by(metadata, uid):
+    return uid in [owner.get("uid") for owner in controllers(metadata)]
+
+
+def identity(child):
+    metadata = child["metadata"]
+    return child["apiVersion"], child["kind"], metadata.get("namespace") or "", metadata["name"]
+
+
+def display_name(child):
+    """A child in messages."""
+    metadata = child["metadata"]
+    return "%s %s" % (child["kind"], "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part))
+
+
+def annotate(run, cr, key, value):
+    """Writes an annotation of a custom resource, if that still exists."""
+    try:
+        run.client.request("PATCH", path_of(run.parent, cr["metadata"].get("namespace"), cr["metadata"]["name"]),
+                           {"metadata": {"annotations": {key: value}}}, {"fieldManager": run.operator},
+                           "application/merge-patch+json")
+    except ApiError as error:
+        if error.status != 404:
+            raise
+
+
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return parse_json(file.read())
+
+
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)

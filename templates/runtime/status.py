@@ -1,0 +1,213 @@
+"""The status of the custom resource, and the Events that `kubectl describe` shows."""
+import json
+
+from api import MESSAGE_LIMIT, ApiError, Failed, log
+from compute import unready_reason
+from names import EVENTS, WORKFLOW, path_of
+from run import display_name, identity
+
+EVENT_LIMIT = 1024  # bytes of an Event's message, a limit of the API server
+SEE = "; see workflow "  # between what failed and where
+
+
+def condition(name, status, reason, message):
+    return {"type": name, "status": status, "reason": reason, "message": message[:MESSAGE_LIMIT]}
+
+
+def ready_condition(cr):
+    """The condition Ready of a custom resource."""
+    conditions = (cr.get("status") or {}).get("conditions") or []
+    return next((given for given in conditions if given.get("type") == "Ready"), {})
+
+
+def holds_true(conditions, name):
+    return (conditions.get(name) or {}).get("status") == "True"
+
+
+def or_record(run, cr, generation, work):
+    """Does the work; reports a failure in the status of the custom resource, the log and the exit code."""
+    try:
+        return work()
+    except Failed as failure:
+        log("failed: %s" % failure)
+        record_failure(run, cr, generation, str(failure), None)
+        return failure.code
+
+
+def report_ready(run, cr, generation, status, live, held=()):
+    """Writes the status after a successful run. The message contains nothing that differs from run to run."""
+    waiting = ["%s: %s" % (display_name(child), unready_reason(run, child)) for child in sorted(live, key=identity)
+               if unready_reason(run, child)] + list(held)
+    if waiting:
+        ready = condition("Ready", "False", "Progressing", "not ready: " + "; ".join(waiting))
+    else:
+        ready = condition("Ready", "True", "Reconciled", "all children are ready (%d)" % len(live))
+    own = [given for given in status.get("conditions") or [] if given["type"] == "Ready"]
+    write_status(run, cr, generation, status, own or [ready])
+
+
+def record_failure(run, cr, generation, text, status):
+    """Writes a failure to the status; None keeps the other fields, and so does a status that the API server rejects.
+    Never raises an exception, because a failure is being reported."""
+    message = text[:MESSAGE_LIMIT // 2] + SEE + run.workflow()
+    conditions = [condition("Ready", "False", "ReconcileFailed", message),
+                  condition("Stalled", "True", "ReconcileFailed", message)]
+    try:
+        write_status(run, cr, generation, cr.get("status") or {} if status is None else status, conditions)
+    except Failed as failure:
+        log("the status could not be written: %s" % failure)
+        if status is not None:
+            record_failure(run, cr, generation, text, None)
+
+
+def write_status(run, cr, generation, status, conditions):
+    """Writes the status if it differs from the current one. `conditions` replace those of the same type."""
+    if not run.parent["status"]:
+        return
+    for _ in range(5):
+        if cr is None:
+            log("%s was deleted meanwhile: no status to write" % run.key)
+            return
+        try:
+            return patch_status(run, cr, generation, status, conditions)
+        except ApiError as error:
+            if error.status not in (404, 409):
+                raise
+        now = run.get_parent()
+        cr = now if now and now["metadata"]["uid"] == cr["metadata"]["uid"] else None
+    raise Failed("%s changes too fast to write its status" % run.key)
+
+
+def patch_status(run, cr, generation, status, conditions):
+    current = cr.get("status") or {}
+    mine = {given["type"] for given in conditions}
+    conditions = [given for given in status.get("conditions") or [] if given["type"] not in mine] + conditions
+    want = without_nulls(dict(status, observedGeneration=generation, conditions=[
+        filled(given, current.get("conditions") or [], generation, run.now()) for given in conditions]))
+    manager = run.operator + "-status"
+    owned = {}
+    for entry in cr["metadata"].get("managedFields") or []:
+        if entry.get("manager") == manager and entry.get("subresource") == "status":
+            owned = (entry.get("fieldsV1") or {}).get("f:status") or {}
+    if is_applied(want, current, owned):
+        return
+    body = {"metadata": {"resourceVersion": cr["metadata"]["resourceVersion"]}, "status": merge_patch_for(want, current, owned)}
+    written = run.client.request("PATCH", run.parent_path("status"), body, {"fieldManager": manager},
+                                 "application/merge-patch+json")
+    log("status: " + "; ".join("%(type)s=%(status)s %(reason)s" % given for given in want["conditions"]))
+    emit_event(run, cr, written)
+
+
+def merge_patch_for(want, have, owned):
+    """The merge patch from `have` to `want`: it removes the operator's fields that are no longer wanted, and keeps
+    fields of others."""
+    patch = {key: None for key in have if key not in want and "f:" + key in owned}
+    for key, value in want.items():
+        own = owned.get("f:" + key) or {}
+        if isinstance(value, dict) and isinstance(have.get(key), dict):
+            patch[key] = merge_patch_for(value, have[key], own)
+        elif key == "conditions":
+            types = {one["type"] for one in value} | {json.loads(k[2:]).get("type") for k in own if k.startswith("k:")}
+            patch[key] = [one for one in have.get(key) or [] if one.get("type") not in types] + value
+        else:
+            patch[key] = value
+    return patch
+
+
+def filled(given, current, generation, now):
+    """A condition with all its fields; its time is that of the last change of its status, even if logic sets
+    another."""
+    full = dict({"reason": given["type"], "message": "", "observedGeneration": generation, "lastTransitionTime": now},
+                **{key: value for key, value in given.items() if value not in (None, "")})
+    for before in current:
+        if before.get("type") == full["type"]:
+            same = before.get("status") == full["status"]
+            full["lastTransitionTime"] = same and before.get("lastTransitionTime") or now
+    return full
+
+
+def is_applied(want, have, owned):
+    """Whether applying `want` to `have` would change nothing: it has all of it, and no field of the operator
+    (managedFields, fieldsV1) would be removed. Fields of others do not count."""
+    if isinstance(want, dict) and isinstance(have, dict):
+        return not any("f:" + key in owned for key in have if key not in want) and all(
+            key in have and is_applied(value, have[key], owned.get("f:" + key) or {}) for key, value in want.items())
+    keys = [json.loads(key[2:]) for key in owned if key.startswith("k:")]
+    if keys and isinstance(want, list) and isinstance(have, list):  # a list of the type map, such as conditions
+        def item(items, key):
+            return next((one for one in items if all(one.get(name) == value for name, value in key.items())), None)
+        wanted = [{name: one.get(name) for name in keys[0]} for one in want]
+        return all(item(want, key) is not None for key in keys) and all(
+            item(have, key) is not None and is_applied(item(want, key), item(have, key), {}) for key in wanted)
+    return json.dumps(want, sort_keys=True) == json.dumps(have, sort_keys=True)
+
+
+def without_nulls(value):
+    """Null in a status means that there is no such field. Most schemas would reject it."""
+    if isinstance(value, dict):
+        return {key: without_nulls(item) for key, item in value.items() if item is not None}
+    return [without_nulls(item) for item in value] if isinstance(value, list) else value
+
+
+def emit_event(run, before, after):
+    """Creates an Event for a change of Ready by a status write. Never raises an exception, because the status has the
+    information."""
+    news = event_reason(run, before, after) if run.config.get("emitEvents") else None
+    if not news:
+        return
+    event = event_of(run, after, *news)
+    path = path_of(EVENTS, event["metadata"]["namespace"])
+    try:
+        run.client.request("POST", path, event, {"fieldManager": run.operator})
+        log("event: %(type)s %(reason)s" % event)
+    except Failed as failure:
+        if getattr(failure, "status", 0) != 409:  # 409: the Event of this write exists
+            log("the Event could not be written: %s" % failure)
+
+
+def event_reason(run, before, after):
+    """The type and the reason of the Event, or None. A failure with another generation, reason or text is reported, but
+    only once for each Workflow, because its retries may fail with other texts."""
+    was, ready = ready_condition(before), ready_condition(after)
+    if ready.get("status") == "True":
+        return None if was.get("status") == "True" else ("Normal", "Ready")
+    conditions = {one.get("type"): one for one in after["status"].get("conditions") or []}
+    if ready.get("status") != "False" or ready.get("reason") == "Progressing" or not holds_true(conditions, "Stalled"):
+        return None
+    same = all(was.get(key) == ready.get(key) for key in ("status", "reason", "observedGeneration"))
+    (text, place), (old_text, old_place) = split_message(ready), split_message(was)
+    if same and (text == old_text or place == old_place):
+        return None
+    return "Warning", ready.get("reason") or "ReconcileFailed"
+
+
+def split_message(given):
+    """The message of a condition, split into the text and the Workflow that it refers to."""
+    message = given.get("message") or ""
+    text, mark, place = message.rpartition(SEE)
+    return (text, mark + place) if mark else (message, "")
+
+
+def event_of(run, cr, kind, reason):
+    """The Event. For a cluster-scoped object it is in namespace default. Its name contains the resourceVersion of the
+    custom resource, so that no Event is created twice."""
+    metadata, now = cr["metadata"], run.now()
+    about = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in metadata}
+    workflow = run.env.get("ARGOPERATOR_WORKFLOW", "")
+    return {
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"namespace": metadata.get("namespace") or "default", "name": "%s.%s.%s" % (
+            metadata["name"][:200].rstrip("-."), metadata["uid"][:8].rstrip("-"), metadata["resourceVersion"])},
+        "involvedObject": dict(about, apiVersion=run.parent["apiVersion"], kind=run.parent["kind"]),
+        "related": dict(WORKFLOW, namespace=run.config["namespace"], name=workflow),
+        "type": kind, "reason": reason[:128], "action": "Reconcile", "message": truncated(ready_condition(cr)),
+        "source": {"component": run.operator},
+        "reportingComponent": run.operator, "reportingInstance": (workflow or run.operator)[:128],
+        "firstTimestamp": now, "lastTimestamp": now, "eventTime": now[:-1] + ".000000Z", "count": 1}
+
+
+def truncated(given):
+    """The message of a condition, truncated for an Event; the Workflow that it refers to is kept."""
+    text, place = (part.encode("utf-8", "replace") for part in split_message(given))
+    place = place[:EVENT_LIMIT // 2]
+    return text[:EVENT_LIMIT - len(place)].decode("utf-8", "ignore") + place.decode("utf-8", "ignore")
