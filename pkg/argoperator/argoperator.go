@@ -14,11 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
-	"github.com/argoperator/argoperator/pkg/internal/verify/check"
 	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -296,7 +296,7 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("encoding operator %s: %w", p.Operator.Name, err)
 	}
-	found, err := findingsOf(d, check.UserInput(documents, d.Operator.Spec.Logic != nil))
+	found, err := findingsOf(d, childcheck.Emitted(argo.Read(documents), d.Operator.Spec.Logic != nil))
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("operator %s: %w", p.Operator.Name, err)
 	}

@@ -12,13 +12,12 @@ import (
 	"github.com/argoproj/argo-events/pkg/reconciler/sensor"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/internal/verify/check"
+	"github.com/argoperator/argoperator/pkg/internal/testing/selfcheck"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// TestEmittedObjects runs every check on the operator of every definition in this
-// repository. Generate runs only the checks that a definition can fail. This test
-// and FuzzGenerate cover the others, with every combination of options.
+// TestEmittedObjects runs the self-check on the operator of every definition in this
+// repository. FuzzGenerate runs it with every combination of options.
 func TestEmittedObjects(t *testing.T) {
 	checked := 0
 	err := filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
@@ -52,7 +51,7 @@ func isDefinition(file string) bool {
 func passesChecks(t *testing.T, source string, operators []argoperator.Operator) {
 	t.Helper()
 	for _, o := range operators {
-		problems, err := check.Objects(o.Objects)
+		problems, err := selfcheck.Objects(o.Objects)
 		if err != nil {
 			t.Fatalf("%s: %v", source, err)
 		}

@@ -6,9 +6,10 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
-	"github.com/argoperator/argoperator/pkg/internal/verify/check"
+	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -88,7 +89,7 @@ func generateGroup(members []Operator, taken map[string]diag.Position) (Operator
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("encoding group %s: %w", shared.Operator.Name, err)
 	}
-	findings, err := findingsOf(first.definition, check.UserInput(documents, false))
+	findings, err := findingsOf(first.definition, childcheck.Emitted(argo.Read(documents), false))
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("group %s: %w", shared.Operator.Name, err)
 	}

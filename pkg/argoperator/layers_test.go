@@ -122,10 +122,9 @@ var wings = []wing{
 		name: "verify", on: "kube", // judgements of definitions, of manifests and of clusters
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
 		rooms: []room{
-			linking("verify/check"),
 			linking("verify/childcheck"),
 			at("verify/lint/accept"),
-			linking("verify/lint", "verify/check", "verify/lint/accept"),
+			linking("verify/lint", "verify/lint/accept"),
 			at("verify/dryrun"),
 			at("verify/doctor"),
 		},
@@ -170,8 +169,10 @@ var wings = []wing{
 		name: testWing, on: "run and project", // for tests, and the programs that generate and measure
 		others: []string{
 			"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "github.com/invopop/jsonschema",
+			"github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes,
 		},
 		rooms: []room{
+			linking("testing/selfcheck"),
 			at("testing/apiservertest"),
 			at("testing/edited"),
 			at("testing/pythontest/client"),
@@ -238,6 +239,24 @@ func TestLayers(t *testing.T) {
 				t.Errorf("%s links Argo's engine code: %s", path, dependency)
 			}
 		}
+	}
+}
+
+// TestOnlyTestsImportTestingWing requires that TestLayers refuses an import of the testing
+// wing by any package but those of the wing itself. It sees no files of tests, so they may.
+func TestOnlyTestsImportTestingWing(t *testing.T) {
+	for _, w := range wings {
+		for _, r := range w.rooms {
+			for _, helper := range wings[len(wings)-1].rooms {
+				refused := w.refusal(r, module+"/"+helper.path, nil) != ""
+				if w.name != testWing && !refused {
+					t.Errorf("%s may import %s, which is for tests", r.path, helper.path)
+				}
+			}
+		}
+	}
+	if w := wings[len(wings)-1]; w.name != testWing {
+		t.Errorf("the last wing is %s, not %s", w.name, testWing)
 	}
 }
 

@@ -50,7 +50,7 @@ func origin(d *definition.Definition, p problem.Problem) []string {
 		return []string{"metadata", "annotations"}
 	case kind == "WorkflowTemplate" && spec.Logic != nil:
 		return []string{"spec", "logic"}
-	case p.Code == problem.CodeSize || p.Code == problem.CodeCost:
+	case p.Code == problem.CodeSize:
 		return []string{"spec", "children"}
 	}
 	return nil

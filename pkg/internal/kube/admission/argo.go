@@ -16,67 +16,38 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 )
 
-// EventBuses runs the validation of Argo Events on every EventBus, and the check that it lacks:
-// a stream has three replicas by default.
-func EventBuses(o argo.Objects) []problem.Problem { return argo.Each(o, EventBus) }
-
-// EventBus reports why Argo Events would refuse an EventBus.
-func EventBus(r *problem.Report, bus *eventsv1.EventBus) {
+// EventBus runs the validation of Argo Events on an EventBus, and the check that it lacks: a
+// stream has three replicas by default. Problems have the given code.
+func EventBus(r *problem.Report, code string, bus *eventsv1.EventBus) {
 	if err := eventsrules.EventBus(bus); err != nil {
-		r.Add(field.NewPath("spec"), problem.CodeEventBus, "", "%v", err)
+		r.Add(field.NewPath("spec"), code, "", "%v", err)
 	}
 	js := bus.Spec.JetStream
 	if js != nil && js.Replicas != nil && *js.Replicas == 1 && js.StreamConfig == nil {
-		r.Add(field.NewPath("spec", "jetstream", "streamConfig"), problem.CodeEventBus, `set it to "replicas: 1"`,
+		r.Add(field.NewPath("spec", "jetstream", "streamConfig"), code, `set it to "replicas: 1"`,
 			"an EventBus with one replica never gets its stream, which has three replicas by default")
 	}
 }
 
-// Sensors runs the validation of Argo Events on every Sensor. An EventBus that is not among the
-// objects is assumed to be JetStream, because atLeastOnce requires it.
-func Sensors(o argo.Objects) []problem.Problem {
-	return argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
-		OnBus(r, o, s)
-		for _, t := range o.Triggers(s) {
-			if wf := t.Workflow(); wf != nil {
-				triggeredWorkflow(r, o, s, t, wf)
-			}
-		}
-	})
-}
-
-// OnBus reports why Argo Events would refuse a Sensor on its EventBus.
-func OnBus(r *problem.Report, o argo.Objects, s *eventsv1.Sensor) {
+// OnBus reports why Argo Events would refuse a Sensor on its EventBus. An EventBus that is not
+// among the objects is assumed to be JetStream, because atLeastOnce requires it.
+func OnBus(r *problem.Report, code string, o argo.Objects, s *eventsv1.Sensor) {
 	bus, ok := argo.Find[*eventsv1.EventBus](o, s.Namespace, argo.BusName(s.Spec.EventBusName))
 	if !ok {
 		bus = &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{}}}
 	}
 	if err := eventsrules.Sensor(s, bus); err != nil {
-		r.Add(field.NewPath("spec"), problem.CodeSensor, "", "%v", err)
+		r.Add(field.NewPath("spec"), code, "", "%v", err)
 	}
 }
 
-func triggeredWorkflow(r *problem.Report, o argo.Objects, s *eventsv1.Sensor, t argo.Trigger, wf *wfv1.Workflow) {
-	if err := ValidWorkflow(wf, templates{o, argo.NamespaceOf(wf, s)}, noClusterTemplates(), validate.ValidateOpts{}); err != nil {
-		r.Add(t.ResourcePath(), problem.CodeTriggeredWorkflow, "", "%v", err)
-	}
-}
-
-// Workflows runs Argo's validation of every WorkflowTemplate and CronWorkflow.
+// Workflows runs Argo's validation of every WorkflowTemplate.
 func Workflows(o argo.Objects) []problem.Problem {
-	out := argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
-		if err := ValidWorkflow(t.DeepCopy(), templates{o, t.Namespace}, noClusterTemplates(), validate.ValidateOpts{}); err != nil {
+	return argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
+		if err := ValidWorkflow(t.DeepCopy(), TemplatesIn(o, t.Namespace), nil, validate.ValidateOpts{}); err != nil {
 			r.Add(field.NewPath("spec"), problem.CodeWorkflowTemplate, "", "%v", err)
 		}
 	})
-	return append(out, argo.Each(o, func(r *problem.Report, c *wfv1.CronWorkflow) {
-		if err := ValidWorkflow(c.DeepCopy(), templates{o, c.Namespace}, noClusterTemplates(), validate.ValidateOpts{}); err != nil {
-			r.Add(field.NewPath("spec"), problem.CodeCronWorkflow, "", "%v", err)
-		}
-		if c.Spec.Schedule == "" && len(c.Spec.Schedules) == 0 {
-			r.Add(field.NewPath("spec", "schedules"), problem.CodeCronWorkflow, "", "no schedule: it never runs")
-		}
-	})...)
 }
 
 // validating serializes Argo's validation of Workflows, which numbers the
@@ -84,13 +55,16 @@ func Workflows(o argo.Objects) []problem.Problem {
 var validating sync.Mutex
 
 // ValidWorkflow runs Argo's validation of a Workflow or a kind with Workflow
-// templates. It may modify the object.
+// templates. It may modify the object. Without cluster there are no ClusterWorkflowTemplates.
 func ValidWorkflow(
 	object any,
 	namespaced templateresolution.WorkflowTemplateNamespacedGetter,
 	cluster templateresolution.ClusterWorkflowTemplateGetter,
 	options validate.ValidateOpts,
 ) error {
+	if cluster == nil {
+		cluster = &templateresolution.NullClusterWorkflowTemplateGetter{}
+	}
 	validating.Lock()
 	defer validating.Unlock()
 	switch o := object.(type) {
@@ -106,7 +80,11 @@ func ValidWorkflow(
 	return nil
 }
 
-// templates finds the WorkflowTemplates of a namespace for Argo's validator.
+// TemplatesIn finds the WorkflowTemplates of a namespace for Argo's validator.
+func TemplatesIn(o argo.Objects, namespace string) templateresolution.WorkflowTemplateNamespacedGetter {
+	return templates{o, namespace}
+}
+
 type templates struct {
 	objects   argo.Objects
 	namespace string
@@ -117,8 +95,4 @@ func (t templates) Get(name string) (*wfv1.WorkflowTemplate, error) {
 		return found.DeepCopy(), nil
 	}
 	return nil, fmt.Errorf("no WorkflowTemplate %q in namespace %q", name, t.namespace)
-}
-
-func noClusterTemplates() templateresolution.ClusterWorkflowTemplateGetter {
-	return &templateresolution.NullClusterWorkflowTemplateGetter{}
 }

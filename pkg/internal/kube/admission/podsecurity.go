@@ -3,41 +3,8 @@ package admission
 import (
 	"sync"
 
-	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
-	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
-
-	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
-	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 )
-
-// PodSecurity checks every pod against the restricted Pod Security Standard with
-// the API server's own code.
-func PodSecurity(o argo.Objects) []problem.Problem {
-	evaluator := PodStandard()
-	var out []problem.Problem
-	for _, p := range o.Pods() {
-		r := problem.About(p.In)
-		spec, err := p.PodSpec()
-		if err != nil {
-			r.Add(p.Path.Child("podSpecPatch"), problem.CodePodSecurity, "", "%v", err)
-		} else {
-			unknownContainers(r, p.Path, spec)
-			restricted(r, p.Path, evaluator, spec)
-		}
-		out = append(out, r.Problems...)
-	}
-	template := field.NewPath("spec", "template")
-	out = append(out, argo.Each(o, func(r *problem.Report, s *eventsv1.EventSource) {
-		restricted(r, template, evaluator, argo.EventsPod(s.Spec.Template))
-	})...)
-	return append(out, argo.Each(o, func(r *problem.Report, s *eventsv1.Sensor) {
-		restricted(r, template, evaluator, argo.EventsPod(s.Spec.Template))
-	})...)
-}
 
 // PodStandard returns the evaluator of the API server's admission plugin.
 var PodStandard = sync.OnceValue(func() policy.Evaluator {
@@ -47,31 +14,3 @@ var PodStandard = sync.OnceValue(func() policy.Evaluator {
 	}
 	return evaluator
 })
-
-func restricted(r *problem.Report, at *field.Path, evaluator policy.Evaluator, spec *corev1.PodSpec) {
-	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-	for _, result := range evaluator.EvaluatePod(level, &metav1.ObjectMeta{}, spec) {
-		if !result.Allowed {
-			r.Add(at, problem.CodePodSecurity, "set the securityContext; of Argo's own containers init and wait by podSpecPatch",
-				"%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
-		}
-	}
-}
-
-// unknownContainers reports containers that only a podSpecPatch mentions: a patch
-// for a missing container adds one without an image.
-func unknownContainers(r *problem.Report, at *field.Path, spec *corev1.PodSpec) {
-	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for _, c := range list {
-			if c.Image == "" {
-				r.Add(
-					at.Child("podSpecPatch"),
-					problem.CodePodSecurity,
-					"patch the containers that there are",
-					"the pod has no container %q",
-					c.Name,
-				)
-			}
-		}
-	}
-}

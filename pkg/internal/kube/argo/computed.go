@@ -106,9 +106,6 @@ func (p Parameter) IsDiagnosis() bool {
 	return ok
 }
 
-// Asks reports whether a trigger may create a Workflow that asks why a request failed.
-func (t Trigger) Asks() bool { return slices.ContainsFunc(t.AllParameters(), Parameter.IsDiagnosis) }
-
 // IsSafeTemplate reports whether a parameter uses one of the permitted templates, which
 // insert nothing from the event except a path and base64.
 func (p Parameter) IsSafeTemplate() bool {
@@ -120,16 +117,4 @@ func (p Parameter) IsSafeTemplate() bool {
 	}
 	key, part := p.RequestPart()
 	return p.IsDiagnosis() || p.Src.DataTemplate != "" && p.Target() == "url" && key != "" && part == "path"
-}
-
-// Key returns the key of the trigger's request; "" if it reads none.
-func (t Trigger) Key() string {
-	for _, p := range t.AllParameters() {
-		if p.Src != nil && t.Parts()[p.Target()] != "" {
-			if key, _ := p.RequestPart(); key != "" {
-				return key
-			}
-		}
-	}
-	return ""
 }

@@ -7,17 +7,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
-
-// Where describes the namespace of a call.
-func (c Call) Where() string {
-	if c.Namespace == "" {
-		return "in the whole cluster"
-	}
-	return "in namespace " + c.Namespace
-}
 
 // Qualified returns a resource with its group, such as deployments.apps.
 func Qualified(group, resource string) string {
@@ -90,43 +81,4 @@ func (g Grant) Allows(c Call) bool {
 // Has reports whether a list of a policy rule includes a word or the wildcard.
 func Has(list []string, want string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, want)
-}
-
-// Named reports whether every call that needs the grant has a known name, so that
-// resourceNames could restrict it. RBAC cannot restrict create and list by name.
-func (g Grant) Named(calls []Call) bool {
-	if len(g.Rule.ResourceNames) > 0 || slices.Contains([]string{"create", "list", "watch", "deletecollection"}, g.Rule.Verbs[0]) {
-		return false
-	}
-	return !slices.ContainsFunc(calls, func(c Call) bool { return g.Namespace == c.Namespace && g.Allows(c) && c.Name == "" })
-}
-
-// CheckURLs reports grants of non-resource URLs.
-func (g Grant) CheckURLs() []problem.Problem {
-	r := problem.About(g.In)
-	if len(g.Rule.NonResourceURLs) > 0 {
-		r.Add(g.Path.Child("nonResourceURLs"), problem.CodeUnusedPermission, "remove it", "operators do not call this URL")
-	}
-	return r.Problems
-}
-
-// Single splits a grant into grants of one group, resource, verb and name.
-func (g Grant) Single() []Grant {
-	names := [][]string{nil}
-	if len(g.Rule.ResourceNames) > 0 {
-		names = slices.Collect(slices.Chunk(g.Rule.ResourceNames, 1))
-	}
-	var out []Grant
-	for _, group := range g.Rule.APIGroups {
-		for _, resource := range g.Rule.Resources {
-			for _, verb := range g.Rule.Verbs {
-				for _, name := range names {
-					out = append(out, Grant{Account: g.Account, Namespace: g.Namespace, Rule: rbacv1.PolicyRule{
-						APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{verb}, ResourceNames: name,
-					}})
-				}
-			}
-		}
-	}
-	return out
 }

@@ -3,7 +3,6 @@ package argo
 import (
 	"encoding/json"
 	"slices"
-	"strconv"
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -22,7 +21,6 @@ type Launch struct {
 	Namespace   string
 	CreatorSpec wfv1.WorkflowSpec      // the spec as the creator sets it
 	Template    *wfv1.WorkflowTemplate // the referenced template; nil if there is none or it is not among the objects
-	filled      []string               // destinations that a Sensor's parameters write, below the Workflow
 
 	Spec func() wfv1.WorkflowSpec // the effective spec
 	Pods func() []Pod             // of every template reachable from the entrypoint and the exit handlers
@@ -36,11 +34,7 @@ func launchesIn(o Objects) []Launch {
 		out = append(out, diagnoses(o, s)...)
 		for _, t := range o.Triggers(s) {
 			if wf := t.Workflow(); wf != nil {
-				l := NewLaunch(o, s, t.ResourcePath().Child("spec"), NamespaceOf(wf, s), wf.Spec)
-				for _, p := range t.Template.K8s.Parameters {
-					l.filled = append(l.filled, p.Dest)
-				}
-				out = append(out, l)
+				out = append(out, NewLaunch(o, s, t.ResourcePath().Child("spec"), NamespaceOf(wf, s), wf.Spec))
 			}
 		}
 	}
@@ -218,24 +212,4 @@ func (w *walk) call(in scope, path *field.Path, name string, ref *wfv1.TemplateR
 			w.visit(scope{in: t, path: field.NewPath("spec", "templates"), templates: t.Spec.Templates}, ref.Template)
 		}
 	}
-}
-
-// HasArgument reports whether the creator or a Sensor's parameter sets an argument.
-func (l Launch) HasArgument(name string) bool {
-	for i, p := range l.CreatorSpec.Arguments.Parameters {
-		if p.Name == name {
-			return p.Value != nil || p.ValueFrom != nil || slices.Contains(l.filled, "spec.arguments.parameters."+strconv.Itoa(i)+".value")
-		}
-	}
-	return false
-}
-
-// Rotates reports whether a CronWorkflow rotates a token.
-func (l Launch) Rotates(o Objects, want RuntimeToken) bool {
-	if _, ok := l.By.(*wfv1.CronWorkflow); !ok {
-		return false
-	}
-	return slices.ContainsFunc(l.Pods(), func(p Pod) bool {
-		return slices.ContainsFunc(p.Scripts(o), func(s Script) bool { return s.Command == "rotate" && s.Config.Token == want })
-	})
 }

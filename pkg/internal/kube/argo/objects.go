@@ -2,12 +2,10 @@ package argo
 
 import (
 	"encoding/json"
-	"slices"
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
@@ -24,25 +22,20 @@ type Objects struct {
 
 // cache holds results that are computed once for all checks.
 type cache struct {
-	programs map[string]*Program // by source text
 	fields   map[manifest.Object]map[string]any
 	triggers map[*eventsv1.Sensor][]Trigger
 
-	Launches      func() []Launch
-	Pods          func() []Pod
-	Requests      func() []Request
-	ClusterScoped func() map[string]bool
+	Launches func() []Launch
+	Pods     func() []Pod
 }
 
 // NewObjects returns the objects of a list.
 func NewObjects(list []manifest.Object) Objects {
 	o := Objects{list, &cache{
-		programs: map[string]*Program{}, fields: map[manifest.Object]map[string]any{}, triggers: map[*eventsv1.Sensor][]Trigger{},
+		fields: map[manifest.Object]map[string]any{}, triggers: map[*eventsv1.Sensor][]Trigger{},
 	}}
 	o.Launches = sync.OnceValue(func() []Launch { return launchesIn(o) })
 	o.Pods = sync.OnceValue(func() []Pod { return podsIn(o) })
-	o.Requests = sync.OnceValue(func() []Request { return requestsIn(o) })
-	o.ClusterScoped = sync.OnceValue(func() map[string]bool { return clusterScopedIn(o) })
 	return o
 }
 
@@ -126,25 +119,6 @@ func NamespaceOf(wf *wfv1.Workflow, s *eventsv1.Sensor) string {
 		return s.Namespace
 	}
 	return wf.Namespace
-}
-
-// clusterScopedIn returns which kinds are cluster-scoped, by plural.group.
-func clusterScopedIn(o Objects) map[string]bool {
-	out := map[string]bool{}
-	for _, crd := range All[*apiextensionsv1.CustomResourceDefinition](o) {
-		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = crd.Spec.Scope == apiextensionsv1.ClusterScoped
-	}
-	for _, p := range o.Pods() {
-		for _, s := range p.Scripts(o) {
-			for _, k := range append(slices.Clone(s.Config.Children), s.Config.Parent) {
-				out[k.Plural+"."+k.Group()] = !k.Namespaced
-			}
-		}
-	}
-	for _, q := range o.Requests() {
-		out[q.Kind.Resource+"."+q.Kind.Group] = q.namespace == ""
-	}
-	return out
 }
 
 // fieldsIn decodes a document, which is JSON or a value to encode first.

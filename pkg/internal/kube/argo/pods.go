@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	corev1 "k8s.io/api/core/v1"
@@ -26,8 +25,8 @@ type Pod struct {
 	Template  wfv1.Template
 }
 
-// account returns the service account of the pod.
-func (p Pod) account() string {
+// Account returns the service account of the pod.
+func (p Pod) Account() string {
 	return cmp.Or(p.Template.ServiceAccountName, p.Spec.ServiceAccountName, "default")
 }
 
@@ -38,7 +37,7 @@ func (p Pod) Executor() string {
 			return e.ServiceAccountName
 		}
 	}
-	return p.account()
+	return p.Account()
 }
 
 // Volumes returns the volumes of the pod: the template's own, and those of the
@@ -108,7 +107,7 @@ func (p Pod) PodSpec() (*corev1.PodSpec, error) {
 	init, sidecars := p.others()
 	spec := corev1.PodSpec{
 		RestartPolicy:      corev1.RestartPolicyNever,
-		ServiceAccountName: p.account(),
+		ServiceAccountName: p.Account(),
 		SecurityContext:    p.Spec.SecurityContext,
 		Volumes:            p.Volumes(),
 		InitContainers:     append([]corev1.Container{p.executorContainer(common.InitContainerName)}, init...),
@@ -160,23 +159,6 @@ func patched(spec corev1.PodSpec, patches ...string) (*corev1.PodSpec, error) {
 		return nil, fmt.Errorf("applying podSpecPatch: %w", err)
 	}
 	return out, nil
-}
-
-// EventsPod returns the pod that Argo's controller creates for an EventSource or a
-// Sensor.
-func EventsPod(t *eventsv1.Template) *corev1.PodSpec {
-	spec := &corev1.PodSpec{
-		Volumes:    []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
-		Containers: []corev1.Container{{Name: "main", Image: "argo-events"}},
-	}
-	if t == nil {
-		return spec
-	}
-	t.Container.ApplyToContainer(&spec.Containers[0])
-	spec.ServiceAccountName = t.ServiceAccountName
-	spec.SecurityContext = t.SecurityContext
-	spec.Volumes = append(spec.Volumes, t.Volumes...)
-	return spec
 }
 
 // podsIn returns the pods of all Workflows, each template once for each launch.

@@ -1,51 +1,47 @@
 package argo
 
 import (
-	"regexp"
 	"sync"
 
 	"github.com/itchyny/gojq"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 )
 
-// Program is the jq of a transform, parsed once for all checks.
+// Program is the jq of a transform.
 type Program struct {
 	Query    *gojq.Query
 	Err      error // parse error
 	Compiled func() (*jq.Program, error)
-	requests map[string]computed // by key
 }
 
-// computed holds requests, or why they cannot be derived.
-type computed struct {
-	list    []Request
-	problem string
+// NewProgram parses a text.
+func NewProgram(text string) Program {
+	query, err := gojq.Parse(text)
+	return Program{query, err, sync.OnceValues(func() (*jq.Program, error) { return jq.Compile(query) })}
 }
 
-// partition matches the condition by which a shard selects its custom resources, by the
-// first four digits of the uid, and a worker its objects.
-var partition = regexp.MustCompile(`% [1-9][0-9]* != [0-9]+`)
-
-// Program parses a text. Programs that differ only in their partition share one
-// Program, which handles all objects.
-func (o Objects) Program(text string) *Program {
-	if known, ok := o.programs[text]; ok {
-		return known
+// Check reports why a Sensor cannot run the program.
+func (p Program) Check(r *problem.Report, code string, at *field.Path) {
+	if p.Err != nil {
+		r.Add(at, code, "", "jq does not parse: %v", p.Err)
+		return
 	}
-	if of := partition.ReplaceAllString(text, "% 1 != 0"); of != text {
-		o.programs[text] = o.Program(of)
-		return o.programs[text]
+	if _, err := p.Compiled(); err != nil {
+		r.Add(at, code, "", "jq does not compile: %v", err)
 	}
-	p := &Program{requests: map[string]computed{}}
-	p.Query, p.Err = gojq.Parse(text)
-	p.Compiled = sync.OnceValues(func() (*jq.Program, error) { return jq.Compile(p.Query) })
-	o.programs[text] = p
-	return p
+	calls := p.calls()
+	for _, name := range []string{"$ENV", "env", "input", "inputs", "input_line_number"} {
+		if calls[name] {
+			r.Add(at, code, "read nothing but the event", "jq uses %s, which a Sensor does not support", name)
+		}
+	}
 }
 
-// Calls returns the functions and variables that the program uses.
-func (p *Program) Calls() map[string]bool {
+// calls returns the functions and variables that the program uses.
+func (p Program) calls() map[string]bool {
 	out := map[string]bool{}
 	jq.Walk(p.Query, func(node any) bool {
 		if f, ok := node.(*gojq.Func); ok {
@@ -54,13 +50,4 @@ func (p *Program) Calls() map[string]bool {
 		return true
 	})
 	return out
-}
-
-// ObjectsIn visits the object literals of a query from the outside in; visit
-// returns whether to descend into one.
-func ObjectsIn(query *gojq.Query, visit func(*gojq.Object) bool) {
-	jq.Walk(query, func(node any) bool {
-		object, ok := node.(*gojq.Object)
-		return !ok || visit(object)
-	})
 }

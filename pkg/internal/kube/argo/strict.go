@@ -1,9 +1,7 @@
 package argo
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"reflect"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -91,70 +89,16 @@ func Read(documents []output.Document) Objects {
 	return out
 }
 
-// Decode decodes every object strictly from the emitted JSON and reports unknown
-// fields, so that the checks see what a cluster would see.
-func Decode(emitted []output.Document) (Objects, []problem.Problem, error) {
-	var list []manifest.Object
-	var problems []problem.Problem
-	written := map[manifest.Object]map[string]any{}
-	for _, d := range emitted {
-		data, err := json.Marshal(d.Fields)
-		if err != nil {
-			return Objects{}, nil, fmt.Errorf("checking %s: %w", problem.Reference(d.Object), err)
-		}
-		decoded, r := decodeObject(d, data)
-		problems = append(problems, r.Problems...)
-		if decoded != nil {
-			list = append(list, decoded)
-			written[decoded] = d.Fields
-		}
-	}
-	out := NewObjects(list)
-	out.fields = written
-	return out, problems, nil
-}
-
-func decodeObject(d output.Document, data []byte) (manifest.Object, *problem.Report) {
-	r := problem.About(d.Object)
-	kind := d.Object.GetObjectKind().GroupVersionKind()
-	decoded := NewObject(kind)
-	if decoded == nil {
-		r.Add(nil, problem.CodeUnknownKind, "", "argoperator does not generate objects of kind %s in %q", kind.Kind, kind.GroupVersion())
-		return nil, r
-	}
-	if !readAs(decoded, d.Fields, data, r, nil) {
-		return nil, asSchema(r)
-	}
-	if sensor, ok := decoded.(*eventsv1.Sensor); ok {
-		strictResources(r, sensor)
-	}
-	return decoded, asSchema(r)
-}
-
-// asSchema gives the problems of decoding the code of emitted objects.
-func asSchema(r *problem.Report) *problem.Report {
-	for i := range r.Problems {
-		r.Problems[i].Code = problem.CodeSchema
-		r.Problems[i].Hint = cmp.Or(r.Problems[i].Hint, "the API server drops or rejects it")
-	}
-	return r
-}
-
 // DecodeStrict decodes JSON as the API server does, case-sensitively. It reports unknown
-// fields as diag.UnknownField, and returns false if nothing could be decoded.
+// fields as diag.UnknownField, and returns false if nothing could be decoded. It checks the
+// fields by reflection and decodes with encoding/json, which has the type cached from encoding;
+// another decoder would analyze the type again.
 func DecodeStrict(data []byte, into any, r *problem.Report, base *field.Path) bool {
 	var value any
 	if err := utiljson.Unmarshal(data, &value); err != nil {
 		r.Add(base, diag.BadValue, "", "%v", err)
 		return false
 	}
-	return readAs(into, value, data, r, base)
-}
-
-// readAs is DecodeStrict for a decoded value. It checks the fields by reflection
-// and decodes with encoding/json, which has the type cached from encoding; another
-// decoder would analyze the type again.
-func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) bool {
 	before := len(r.Problems)
 	Shape(r, "", base, reflect.TypeOf(into).Elem(), value)
 	flawed := len(r.Problems) > before
@@ -167,26 +111,4 @@ func readAs(into, value any, data []byte, r *problem.Report, base *field.Path) b
 		r.Add(base, diag.BadValue, "", "%v", err)
 	}
 	return err == nil
-}
-
-// strictResources decodes the objects in a Sensor's triggers, which the Sensor's
-// type keeps as raw bytes.
-func strictResources(r *problem.Report, sensor *eventsv1.Sensor) {
-	for _, t := range Triggers(sensor) {
-		if t.Resource() == nil || t.Parts() != nil {
-			continue // computed at run time
-		}
-		var meta struct {
-			APIVersion string `json:"apiVersion"`
-			Kind       string `json:"kind"`
-		}
-		if err := json.Unmarshal(t.Resource(), &meta); err != nil || meta.Kind == "" || meta.APIVersion == "" {
-			r.Add(t.ResourcePath(), problem.CodeSchema, "", "the object has no apiVersion and kind")
-			continue
-		}
-		object := NewObject(schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind))
-		if object != nil {
-			DecodeStrict(t.Resource(), object, r, t.ResourcePath())
-		}
-	}
 }

@@ -183,11 +183,24 @@ func (t Trigger) ObjectParameters() []Parameter {
 	return slices.DeleteFunc(slices.Clone(t.AllParameters()), func(p Parameter) bool { return p.List != "k8s" && p.List != "argoWorkflow" })
 }
 
-// SecureHeader returns the trigger's header with a token from a Secret; nil if
-// there is none.
-func (t Trigger) SecureHeader() *eventsv1.SecureHeader {
-	if h := t.Template.HTTP; h != nil && len(h.SecureHeaders) == 1 {
-		return h.SecureHeaders[0]
+// MaxHTTPTimeout is the longest reasonable timeout of an http trigger, in seconds, because it
+// leaks its connection until the timeout.
+const MaxHTTPTimeout = 10
+
+// UnreadableAmounts returns the numbers of the retryStrategy that Argo Events cannot read, by
+// field. It accepts quoted numbers and then drops every event.
+func (t Trigger) UnreadableAmounts() map[string]string {
+	out := map[string]string{}
+	if t.RetryStrategy == nil {
+		return out
 	}
-	return nil
+	for name, amount := range map[string]*eventsv1.Amount{"factor": t.RetryStrategy.Factor, "jitter": t.RetryStrategy.Jitter} {
+		if amount == nil {
+			continue
+		}
+		if _, err := strconv.ParseFloat(string(amount.Value), 64); err != nil {
+			out[name] = string(amount.Value)
+		}
+	}
+	return out
 }

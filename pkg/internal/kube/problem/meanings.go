@@ -6,15 +6,12 @@ type Code struct {
 	Doc  string // one line, for the documentation
 }
 
-// Codes lists the codes that a definition can cause, in the order of the
-// documentation. Any other code means a defect of argoperator; the comment of its
-// constant explains it. The caller owns the slice.
+// Codes lists the codes in the order of the documentation. The caller owns the slice.
 func Codes() []Code {
 	return []Code{
 		{CodeCRD, "The API server rejects the CustomResourceDefinition."},
 		{CodeWorkflowTemplate, "Argo Workflows rejects the WorkflowTemplate."},
 		{CodeInjection, "Argo would evaluate text of a custom resource as a template."},
-		{CodeCost, "A program exceeds its time or memory limit for a sample event."},
 		{CodeSize, "An object is too large for etcd, an annotation or an environment variable."},
 		{CodeChild, "The API server rejects the child."},
 		{CodeImage, "The kubelet rejects the image name of the child."},

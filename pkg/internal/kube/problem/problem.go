@@ -1,8 +1,10 @@
 package problem
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -56,4 +58,17 @@ func (r *Report) Add(path *field.Path, code, hint, format string, args ...any) {
 // Reference returns KIND/NAME of an object.
 func Reference(o manifest.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + "/" + o.GetName()
+}
+
+// Sorted orders problems by object, and removes duplicates that two checks report.
+func Sorted(problems []Problem) []Problem {
+	slices.SortStableFunc(problems, func(a, b Problem) int {
+		return cmp.Or(
+			cmp.Compare(a.Object, b.Object),
+			cmp.Compare(a.Path, b.Path),
+			cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Message, b.Message),
+		)
+	})
+	return slices.Compact(problems)
 }

@@ -1,6 +1,7 @@
 // Package childcheck renders the templates of children for sample custom resources
 // and validates the objects as the API server would. It also warns of children that
-// grant rights, and of custom resources that choose where the operator writes.
+// grant rights, and of custom resources that choose where the operator writes. Of the
+// emitted objects it checks what a definition can break.
 //
 // The rule of this package: a problem with every sample is an error of the
 // template; a problem with some samples is a warning about a value that the schema

@@ -13,8 +13,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
-	"github.com/argoperator/argoperator/pkg/internal/verify/check"
-	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // sensorRules check dependencies and their filters.
@@ -63,7 +61,7 @@ func sensorRules() []Rule {
 			Summary: "A jq program does not parse or compile, or uses something that a Sensor does not support.",
 			Why:     "The Sensor acknowledges each event and drops it. Only its log says why.",
 			Fix:     "correct the program",
-			check:   on(programProblems(".jq")),
+			check:   on(badJQ),
 		},
 		{
 			Code:    "lua-script",
@@ -73,7 +71,7 @@ func sensorRules() []Rule {
 				"programs, " +
 				"so everyone who can edit the Sensor can run anything in its pod.",
 			Fix:   "use jq",
-			check: on(programProblems(".script")),
+			check: on(luaScripts),
 		},
 		{
 			Code:    "unanchored-regex",
@@ -90,7 +88,7 @@ func sensorRules() []Rule {
 			Why: "If one of the fields is missing the Sensor drops the event, whatever the expression is, even with !=. For example, " +
 				"oldBody is null in every ADD of a resource event.",
 			Fix:   "compute a boolean in jq, and filter on it",
-			check: on(programProblems(".exprs")),
+			check: on(expressionFilters),
 		},
 		{
 			Code:    "template-reads-environment",
@@ -194,14 +192,37 @@ func twoBuses(i *inspection, s *eventsv1.Sensor) {
 	}
 }
 
-// programProblems adopts the problems of the programs in one field of transforms
-// and filters.
-func programProblems(suffix string) func(*inspection, *eventsv1.Sensor) {
-	return func(i *inspection, s *eventsv1.Sensor) {
-		for _, p := range check.Programs(argo.NewObjects([]manifest.Object{s})) {
-			if p.Code == problem.CodeJQ && strings.HasSuffix(p.Path, suffix) {
-				i.adopt(p)
-			}
+func badJQ(i *inspection, s *eventsv1.Sensor) {
+	for n, d := range s.Spec.Dependencies {
+		if d.Transform == nil || d.Transform.JQ == "" {
+			continue
+		}
+		r := problem.About(s)
+		argo.NewProgram(d.Transform.JQ).Check(r, i.rule.Code, dependencyPath(n).Child("transform", "jq"))
+		for _, p := range r.Problems {
+			i.adopt(p)
+		}
+	}
+}
+
+func luaScripts(i *inspection, s *eventsv1.Sensor) {
+	for n, d := range s.Spec.Dependencies {
+		if d.Transform != nil && d.Transform.Script != "" {
+			i.report(dependencyPath(n).Child("transform", "script"),
+				"a Lua transform loses nulls and empty lists, and a Lua script in a Sensor can run programs")
+		}
+		if d.Filters != nil && d.Filters.Script != "" {
+			i.reportHint(dependencyPath(n).Child("filters", "script"), "compute a boolean in jq",
+				"a Lua script in a Sensor can run programs")
+		}
+	}
+}
+
+func expressionFilters(i *inspection, s *eventsv1.Sensor) {
+	for n, d := range s.Spec.Dependencies {
+		if d.Filters != nil && len(d.Filters.Exprs) > 0 {
+			i.reportHint(dependencyPath(n).Child("filters", "exprs"), "compute a boolean in jq",
+				"the event is dropped if a field of an expression does not exist")
 		}
 	}
 }

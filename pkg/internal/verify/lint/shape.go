@@ -86,25 +86,23 @@ func legal(i *inspection) {
 	r := problem.About(i.Object)
 	switch o := i.Object.DeepCopyObject().(type) {
 	case *eventsv1.EventBus:
-		admission.EventBus(r, o)
+		admission.EventBus(r, i.rule.Code, o)
 	case *eventsv1.EventSource:
 		for _, name := range slices.Sorted(maps.Keys(o.Spec.Resource)) {
-			admission.ResourceEntry(r, field.NewPath("spec", "resource").Key(name), o.Spec.Resource[name])
+			admission.ResourceEntry(r, i.rule.Code, field.NewPath("spec", "resource").Key(name), o.Spec.Resource[name])
 		}
 	case *eventsv1.Sensor:
-		admission.OnBus(r, i.set.all, o)
+		admission.OnBus(r, i.rule.Code, i.set.all, o)
 	case *apiextensionsv1.CustomResourceDefinition:
 		admission.CustomResource(r, o)
 	default:
 		if err := legalWorkflow(i.set.all, o.(manifest.Object)); err != nil {
-			r.Add(field.NewPath("spec"), "", "", "%v", err)
+			r.Add(field.NewPath("spec"), i.rule.Code, "", "%v", err)
 		}
 	}
 	for _, p := range r.Problems {
-		if p.Code != problem.CodeEventType {
-			p.Code = i.rule.Code
-			i.Problems = append(i.Problems, p)
-		}
+		p.Code = i.rule.Code // of a CustomResourceDefinition it is another
+		i.Problems = append(i.Problems, p)
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
-	"github.com/argoperator/argoperator/pkg/internal/verify/check"
 )
 
 // sourceRules check EventSources.
@@ -113,11 +112,9 @@ func skipsOnStart(i *inspection, s *eventsv1.EventSource) {
 func eventTypes(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		r := problem.About(s)
-		admission.ResourceEntry(r, field.NewPath("spec", "resource").Key(name), s.Spec.Resource[name])
+		admission.EventTypes(r, i.rule.Code, field.NewPath("spec", "resource").Key(name), s.Spec.Resource[name])
 		for _, p := range r.Problems {
-			if p.Code == problem.CodeEventType {
-				i.adopt(p)
-			}
+			i.adopt(p)
 		}
 	}
 }
@@ -156,15 +153,15 @@ func eventTwice(i *inspection, s *eventsv1.EventSource) {
 }
 
 func twoLeaders(i *inspection) {
-	r := problem.About(i.Object)
+	var replicas *int32
 	switch o := i.Object.(type) {
 	case *eventsv1.EventSource:
-		check.LeaderElection(r, o.Spec.Replicas, o.Annotations)
+		replicas = o.Spec.Replicas
 	case *eventsv1.Sensor:
-		check.LeaderElection(r, o.Spec.Replicas, o.Annotations)
+		replicas = o.Spec.Replicas
 	}
-	for _, p := range r.Problems {
-		i.report(field.NewPath("spec", "replicas"), "%s", p.Message)
+	if argo.ElectsOverBus(replicas, i.Object.GetAnnotations()) {
+		i.report(field.NewPath("spec", "replicas"), "%d replicas elect their leader over the EventBus, which can elect two", *replicas)
 	}
 }
 

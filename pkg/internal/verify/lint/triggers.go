@@ -11,9 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
-	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
-	"github.com/argoperator/argoperator/pkg/internal/verify/check"
 )
 
 // triggerRules check the triggers of a Sensor.
@@ -163,10 +161,9 @@ func notRetried(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 }
 
 func retryAmount(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
-	r := problem.About(i.Object)
-	check.RetryAmounts(r, t)
-	for _, p := range r.Problems {
-		i.adopt(p)
+	for name, value := range t.UnreadableAmounts() {
+		i.reportHint(t.Path.Child("retryStrategy", name), "write it without quotes",
+			"%s is not a number: every event would be dropped", value)
 	}
 }
 
@@ -291,7 +288,7 @@ func waitsLong(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	case h == nil:
 	case h.Timeout <= 0:
 		i.report(t.Path.Child("template", "http"), "each call keeps its connection for 60 s")
-	case h.Timeout > check.MaxHTTPTimeout:
+	case h.Timeout > argo.MaxHTTPTimeout:
 		i.report(t.Path.Child("template", "http", "timeout"), "each call keeps its connection for %d s", h.Timeout)
 	}
 }
