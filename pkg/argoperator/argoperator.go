@@ -301,7 +301,7 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 		return Operator{}, nil, fmt.Errorf("operator %s: %w", p.Operator.Name, err)
 	}
 	findings = append(findings, found...)
-	if p.Install.Group != "" {
+	if p.Shared.Group != "" {
 		objects = manifest.BuildMember(p)
 		documents = slices.DeleteFunc(documents, func(d output.Document) bool { return !containsObject(objects, d.Object) })
 	}

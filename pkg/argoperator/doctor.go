@@ -13,9 +13,9 @@ func (r Result) Requirements() ([]doctor.Requirements, error) {
 		if err != nil {
 			return nil, err
 		}
-		install, kind := o.plan.Install, o.plan.API.Kind
+		settings, kind := o.plan.Shared, o.plan.API.Kind
 		needs := doctor.Requirements{
-			Operator: o.Name, Namespace: install.Namespace, EventBus: install.EventBus.Name, IncludesBus: install.EventBus.Managed, Manifests: stream,
+			Operator: o.Name, Namespace: settings.Namespace, EventBus: settings.EventBus.Name, IncludesBus: settings.EventBus.Managed, Manifests: stream,
 			Group: kind.Group, Kind: kind.Kind, ManagedBy: o.plan.Runtime.Operator,
 		}
 		for _, object := range o.Objects {

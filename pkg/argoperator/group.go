@@ -18,7 +18,7 @@ import (
 type groups [][]Operator
 
 func (g *groups) add(o Operator) {
-	if o.plan.Install.Group == "" {
+	if o.plan.Shared.Group == "" {
 		return
 	}
 	for i, members := range *g {
@@ -33,7 +33,7 @@ func (g *groups) add(o Operator) {
 // sharesWith reports whether two operators, or an operator and what is shared, are of one
 // group.
 func (o Operator) sharesWith(other Operator) bool {
-	a, b := o.plan.Install, other.plan.Install
+	a, b := o.plan.Shared, other.plan.Shared
 	return a.Group != "" && a.Group == b.Group && a.Namespace == b.Namespace
 }
 
@@ -41,10 +41,10 @@ func (o Operator) sharesWith(other Operator) bool {
 // places of the names of operators, by namespace and name.
 func generateGroup(members []Operator, taken map[string]diag.Position) (Operator, diag.List, error) {
 	first := members[0]
-	if at, ok := taken[first.plan.Install.Namespace+"/"+first.plan.Install.Group]; ok {
+	if at, ok := taken[first.plan.Shared.Namespace+"/"+first.plan.Shared.Group]; ok {
 		var findings diag.List
 		findings.Add(first.definition.Position("spec", "install", "group"), diag.DuplicateValue,
-			fmt.Sprintf("the group has the name of operator %s at %s:%d:%d", first.plan.Install.Group, at.File, at.Line, at.Column),
+			fmt.Sprintf("the group has the name of operator %s at %s:%d:%d", first.plan.Shared.Group, at.File, at.Line, at.Column),
 			"rename the group")
 		return Operator{}, findings, nil
 	}

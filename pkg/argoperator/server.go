@@ -32,7 +32,7 @@ func (o Operator) SampleObjects(namespace string) []dryrun.Object {
 	if o.definition == nil { // of a group
 		return nil
 	}
-	if watched := o.plan.Install.WatchNamespaces; len(watched) > 0 && !slices.Contains(watched, namespace) {
+	if watched := o.plan.Shared.WatchNamespaces; len(watched) > 0 && !slices.Contains(watched, namespace) {
 		namespace = watched[0]
 	}
 	samples := childcheck.Objects(o.definition, o.plan, sampleName, namespace)
@@ -54,7 +54,7 @@ func (o Operator) SampleObjects(namespace string) []dryrun.Object {
 
 // source identifies a part of the definition among all definitions.
 func (o Operator) source(part string) string {
-	return o.plan.Install.Namespace + "/" + o.Name + " " + part
+	return o.plan.Shared.Namespace + "/" + o.Name + " " + part
 }
 
 // child returns an object of a child.

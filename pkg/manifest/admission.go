@@ -44,7 +44,7 @@ func admissionPolicies(p *plan.Plan) []Object {
 // PolicyName returns the name of a policy's objects. It includes the namespace, because
 // operators in several namespaces may have the same name.
 func PolicyName(p *plan.Plan, policy plan.Policy) string {
-	return strings.Join([]string{p.Install.Namespace, p.Operator.Name, policy.Name}, ".")
+	return strings.Join([]string{p.Shared.Namespace, p.Operator.Name, policy.Name}, ".")
 }
 
 func admissionType(kind string) metav1.TypeMeta {
@@ -74,7 +74,7 @@ func resourceRules(policy plan.Policy) []admissionregistrationv1.NamedRuleWithOp
 func accountRule(p *plan.Plan, policy plan.Policy) string {
 	var users []string
 	for _, a := range policy.Accounts {
-		users = append(users, fmt.Sprintf("'system:serviceaccount:%s:%s'", p.Install.Namespace, p.ServiceAccount(a)))
+		users = append(users, fmt.Sprintf("'system:serviceaccount:%s:%s'", p.Shared.Namespace, p.ServiceAccount(a)))
 	}
 	rule := fmt.Sprintf("request.userInfo.username in [%s]", strings.Join(users, ", "))
 	if policy.Exempt {

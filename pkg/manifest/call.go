@@ -114,7 +114,7 @@ func call(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 
 // askWhy makes the request after a failure one that can start a Workflow.
 func askWhy(p *plan.Plan, http *eventsv1.HTTPTrigger) {
-	templates := DiagnosisTemplates(p.DiagnosisName(), p.Install.Namespace)
+	templates := DiagnosisTemplates(p.DiagnosisName(), p.Shared.Namespace)
 	for _, list := range [][]eventsv1.TriggerParameter{http.Parameters, http.Payload} {
 		for i, parameter := range list {
 			if template, ok := templates[parameter.Dest]; ok {

@@ -12,7 +12,7 @@ import (
 // cronWorkflows reconcile everything at an interval. They use the API server and Argo
 // Workflows only, so they find what the event bus has lost.
 func cronWorkflows(p *plan.Plan) []Object {
-	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Reconcile.Schedule)}
+	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Shared.Schedule)}
 	if p.RotatesToken() {
 		list = append(list, rotationCron(p))
 	}
@@ -25,7 +25,7 @@ func rotationCron(p *plan.Plan) Object {
 	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *")
 	c.Spec.When = fmt.Sprintf(
 		"{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}",
-		p.Install.TokenHours,
+		p.Shared.TokenHours,
 	)
 	return c
 }
@@ -42,7 +42,7 @@ func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 			WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: name},
 		},
 	}
-	if p.Reconcile.ScheduleList {
+	if p.Shared.ScheduleList {
 		spec.Schedules = []string{schedule}
 	} else {
 		spec.Schedule = schedule

@@ -18,7 +18,7 @@ func diagnosisTemplate(p *plan.Plan) Object {
 	spec.TTLStrategy.SecondsAfterFailure = spec.TTLStrategy.SecondsAfterSuccess
 	spec.Entrypoint = "diagnose"
 	spec.WorkflowMetadata = &wfv1.WorkflowMetadata{Labels: map[string]string{plan.ManagedBy: p.Operator.Name}}
-	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	spec.Synchronization = mutex(p, p.DiagnosisName()+".{{workflow.parameters.partition}}")
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{
 		{Name: "partition", Description: wfv1.AnyStringPtr("of the custom resources: one Workflow of each runs at a time")},

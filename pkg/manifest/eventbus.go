@@ -13,7 +13,7 @@ import (
 const maxPayload = "4MB"
 
 func eventBuses(p *plan.Plan) []Object {
-	bus := p.Install.EventBus
+	bus := p.Shared.EventBus
 	if !bus.Managed {
 		return nil
 	}

@@ -29,9 +29,9 @@ func eventSources(p *plan.Plan) []Object {
 		TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "EventSource"},
 		ObjectMeta: m,
 		Spec: eventsv1.EventSourceSpec{
-			EventBusName: p.Install.EventBus.Name,
-			Replicas:     &p.Install.Replicas,
-			Template:     eventsPod(p, plan.SourceAccount, p.Install.SourcePod),
+			EventBusName: p.Shared.EventBus.Name,
+			Replicas:     &p.Shared.Replicas,
+			Template:     eventsPod(p, plan.SourceAccount, p.SourcePod),
 			Resource:     entries,
 			Calendar:     ticks,
 		},
@@ -59,7 +59,7 @@ func eventSourceEntry(e plan.Event) eventsv1.ResourceEventSource {
 }
 
 func elect(m *metav1.ObjectMeta, p *plan.Plan) {
-	if !p.Install.LeaderElection {
+	if !p.Shared.LeaderElection {
 		return
 	}
 	if m.Annotations == nil {

@@ -81,6 +81,6 @@ func clusterMeta(p *plan.Plan, name string) metav1.ObjectMeta {
 // meta returns the metadata of an object in the operator's own namespace.
 func meta(p *plan.Plan, name string) metav1.ObjectMeta {
 	m := clusterMeta(p, name)
-	m.Namespace = p.Install.Namespace
+	m.Namespace = p.Shared.Namespace
 	return m
 }

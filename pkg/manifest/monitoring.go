@@ -22,7 +22,7 @@ import (
 // podMonitors make Prometheus scrape the pods of the EventSource and the Sensors, which
 // it finds by the labels that Argo Events sets.
 func podMonitors(p *plan.Plan) []Object {
-	if !p.Install.Monitoring.PodMonitor {
+	if !p.Shared.Monitoring.PodMonitor {
 		return nil
 	}
 	owners := []string{p.Names.EventSource}
@@ -36,9 +36,9 @@ func podMonitors(p *plan.Plan) []Object {
 		ObjectMeta: monitoringMeta(p),
 		Spec: monitoringv1.PodMonitorSpec{
 			PodMetricsEndpoints: []monitoringv1.PodMetricsEndpoint{{
-				Port: "metrics", Interval: monitoringv1.Duration(p.Install.Monitoring.Interval),
+				Port: "metrics", Interval: monitoringv1.Duration(p.Shared.Monitoring.Interval),
 			}},
-			NamespaceSelector: monitoringv1.NamespaceSelector{MatchNames: []string{p.Install.Namespace}},
+			NamespaceSelector: monitoringv1.NamespaceSelector{MatchNames: []string{p.Shared.Namespace}},
 			Selector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 				{Key: "controller", Operator: metav1.LabelSelectorOpIn, Values: []string{"eventsource-controller", "sensor-controller"}},
 				{Key: eventsv1.LabelOwnerName, Operator: metav1.LabelSelectorOpIn, Values: owners},
@@ -50,7 +50,7 @@ func podMonitors(p *plan.Plan) []Object {
 // prometheusRules hold the alerts.
 func prometheusRules(p *plan.Plan) []Object {
 	var rules []monitoringv1.Rule
-	for _, a := range p.Install.Monitoring.Alerts {
+	for _, a := range p.Monitoring.Alerts {
 		rules = append(rules, rule(p, a))
 	}
 	if len(rules) == 0 {
@@ -64,8 +64,8 @@ func prometheusRules(p *plan.Plan) []Object {
 }
 
 func rule(p *plan.Plan, a monitoring.Alert) monitoringv1.Rule {
-	labels := map[string]string{"severity": string(a.Severity), "operator": p.Operator.Name, "operator_namespace": p.Install.Namespace}
-	maps.Copy(labels, p.Install.Monitoring.AlertLabels)
+	labels := map[string]string{"severity": string(a.Severity), "operator": p.Operator.Name, "operator_namespace": p.Shared.Namespace}
+	maps.Copy(labels, p.Shared.Monitoring.AlertLabels)
 	return monitoringv1.Rule{
 		Alert:  a.Name,
 		Expr:   intstr.FromString(a.Expr),
@@ -84,7 +84,7 @@ func monitoringType(kind string) metav1.TypeMeta {
 
 func monitoringMeta(p *plan.Plan) metav1.ObjectMeta {
 	m := meta(p, p.Operator.Name)
-	maps.Copy(m.Labels, p.Install.Monitoring.Labels)
+	maps.Copy(m.Labels, p.Shared.Monitoring.Labels)
 	return m
 }
 
@@ -100,7 +100,7 @@ func metrics(p *plan.Plan, list []monitoring.Metric) *wfv1.Metrics {
 			Name: m.Name, Help: m.Help, When: m.When,
 			Labels: []*wfv1.MetricLabel{
 				{Key: "operator", Value: p.Operator.Name},
-				{Key: "operator_namespace", Value: p.Install.Namespace},
+				{Key: "operator_namespace", Value: p.Shared.Namespace},
 			},
 		}
 		if m.Result {

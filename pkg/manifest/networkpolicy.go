@@ -24,14 +24,14 @@ var (
 // networkPolicies allow access to the event bus only for pods of Argo Events, and to
 // the operator's own pods only for metrics.
 func networkPolicies(p *plan.Plan) []Object {
-	if !p.Install.NetworkPolicies {
+	if !p.Shared.NetworkPolicies {
 		return nil
 	}
 	argoEvents := fromPods(metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{
 		Key: "controller", Operator: metav1.LabelSelectorOpIn, Values: []string{"eventsource-controller", "sensor-controller"},
 	}}})
 	bus := metav1.LabelSelector{
-		MatchLabels: map[string]string{"controller": "eventbus-controller", eventsv1.LabelOwnerName: p.Install.EventBus.Name},
+		MatchLabels: map[string]string{"controller": "eventbus-controller", eventsv1.LabelOwnerName: p.Shared.EventBus.Name},
 	}
 	return []Object{
 		ingress(p, p.Operator.Name, metav1.LabelSelector{MatchLabels: p.Operator.Labels}, allow(fromAnybody, metricsPort)),

@@ -52,7 +52,7 @@ func clusterRoleBindings(p *plan.Plan) []Object {
 
 // eachClusterRole visits the cluster-wide roles; with watchNamespaces there are none.
 func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1.PolicyRule)) {
-	if len(p.Install.WatchNamespaces) > 0 {
+	if len(p.Shared.WatchNamespaces) > 0 {
 		return
 	}
 	for _, a := range p.Accounts() {
@@ -68,7 +68,7 @@ func eachClusterRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, [
 // clusterName includes the namespace, because operators in several namespaces may have
 // the same name.
 func clusterName(p *plan.Plan, a plan.Account) string {
-	return p.Install.Namespace + ":" + roleName(p, a)
+	return p.Shared.Namespace + ":" + roleName(p, a)
 }
 
 func roleName(p *plan.Plan, a plan.Account) string {
@@ -113,12 +113,12 @@ func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1
 			visit(a, m, rules)
 		}
 		if watched := rules(p, a, inWatchedNamespaces); len(watched) > 0 {
-			for _, namespace := range p.Install.WatchNamespaces {
+			for _, namespace := range p.Shared.WatchNamespaces {
 				visitIn(namespace, "watched", watched)
 			}
 		}
 		if held := rules(p, a, isHeld); len(held) > 0 {
-			for _, namespace := range p.Install.WatchNamespaces {
+			for _, namespace := range p.Shared.WatchNamespaces {
 				m := ofHeld(meta(p, clusterName(p, a)))
 				m.Namespace = namespace
 				visit(a, m, held)
@@ -189,7 +189,7 @@ func roleRef(kind, name string) rbacv1.RoleRef {
 }
 
 func subjects(p *plan.Plan, a plan.Account) []rbacv1.Subject {
-	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: p.ServiceAccount(a), Namespace: p.Install.Namespace}}
+	return []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: p.ServiceAccount(a), Namespace: p.Shared.Namespace}}
 }
 
 // userRoles aggregate the kind into the cluster's view, edit and admin roles, for users

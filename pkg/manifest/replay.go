@@ -20,8 +20,8 @@ import (
 func replayTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
-	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
-	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.Metrics = metrics(p, p.Monitoring.Resyncs)
+	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	source, subscribed := identify(p, "EventSource", p.Names.EventSource), []string{}
 	var restarts []wfv1.Template
 	for _, s := range p.Sensors {
@@ -91,7 +91,7 @@ type identified struct {
 func identify(p *plan.Plan, kind, name string) identified {
 	return identified{
 		TypeMeta: metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: kind},
-		Metadata: map[string]string{"name": name, "namespace": p.Install.Namespace},
+		Metadata: map[string]string{"name": name, "namespace": p.Shared.Namespace},
 	}
 }
 

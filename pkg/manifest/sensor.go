@@ -20,8 +20,8 @@ func sensors(p *plan.Plan) []Object {
 			TypeMeta:   metav1.TypeMeta{APIVersion: eventsv1.SchemeGroupVersion.String(), Kind: "Sensor"},
 			ObjectMeta: m,
 			Spec: eventsv1.SensorSpec{
-				EventBusName: p.Install.EventBus.Name,
-				Replicas:     &p.Install.Replicas,
+				EventBusName: p.Shared.EventBus.Name,
+				Replicas:     &p.Shared.Replicas,
 				Template:     sensorPod(p, s),
 				Dependencies: dependencies(p, s),
 				Triggers:     triggers(p, s),
@@ -201,7 +201,7 @@ func triggeredWorkflow(p *plan.Plan) triggered {
 		TypeMeta: workflowType("Workflow"),
 		Metadata: workflowMeta{
 			GenerateName: p.Operator.Name + "-",
-			Namespace:    p.Install.Namespace,
+			Namespace:    p.Shared.Namespace,
 			Labels:       map[string]string{plan.ManagedBy: p.Operator.Name},
 		},
 		Spec: workflowSpec{

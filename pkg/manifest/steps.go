@@ -124,7 +124,7 @@ func resultFile(p *plan.Plan) corev1.Container {
 		Name:            "result-file",
 		Image:           p.Logic.Image,
 		Command:         []string{"sh", "-c", ": > " + workspaceDir + "/" + outputManifest},
-		Resources:       resources(p.Install.Resources),
+		Resources:       resources(p.Shared.Resources),
 		SecurityContext: containerSecurity(),
 		VolumeMounts:    []corev1.VolumeMount{mount("workspace", workspaceDir), readOnly("no-credentials", credentialsDir)},
 	}

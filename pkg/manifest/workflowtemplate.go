@@ -45,10 +45,10 @@ func reconcileTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
 	spec.Entrypoint = templates[0].Name
 	spec.OnExit = "exit"
-	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	spec.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
 	spec.Arguments = wfv1.Arguments{Parameters: arguments(p)}
-	spec.Metrics = metrics(p, p.Install.Monitoring.Reconciles)
+	spec.Metrics = metrics(p, p.Monitoring.Reconciles)
 	spec.Templates = append(templates, exitTemplate(), reportTemplate(p))
 	return workflowTemplate(p, p.Names.WorkflowTemplate, spec)
 }
@@ -94,8 +94,8 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 func resyncTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
-	spec.Metrics = metrics(p, p.Install.Monitoring.Resyncs)
-	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.Metrics = metrics(p, p.Monitoring.Resyncs)
+	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	resync := podTemplate(p, "resync")
 	resync.Container = runtimeContainer(p, "", "resync")
 	spec.Templates = []wfv1.Template{resync}
@@ -106,7 +106,7 @@ func resyncTemplate(p *plan.Plan) Object {
 func rotationTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.TokenAccount)
 	spec.Entrypoint = "rotate"
-	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	rotate := podTemplate(p, "rotate")
 	rotate.Container = runtimeContainer(p, "", "rotate")
 	spec.Templates = []wfv1.Template{rotate}
@@ -118,7 +118,7 @@ func rotationTemplate(p *plan.Plan) Object {
 func enqueueTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "enqueue"
-	spec.ActiveDeadlineSeconds = &p.Reconcile.TimeoutSeconds
+	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	spec.Synchronization = mutex(p, p.Operator.Name+".enqueue") // two Workflows at a time would find the same
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
 		Name: "wait", Description: wfv1.AnyStringPtr("seconds until no more changes are added to this Workflow"),
@@ -152,7 +152,7 @@ func timerTemplate(p *plan.Plan) Object {
 	locked := inTurn("reconcile-with-mutex", "reconcile")
 	locked.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
 	reconcile := reconcileTemplates(p)[0]
-	limit := intstr.FromInt32(int32(p.Reconcile.TimeoutSeconds))
+	limit := intstr.FromInt32(int32(p.Shared.TimeoutSeconds))
 	reconcile.ActiveDeadlineSeconds = &limit
 	spec.Templates = []wfv1.Template{
 		inTurn("timer", "pause", "reconcile-with-mutex"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
@@ -198,7 +198,7 @@ func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 // mutex serializes Workflows with the same mutex name.
 func mutex(p *plan.Plan, name string) *wfv1.Synchronization {
 	lock := &wfv1.Mutex{Name: name}
-	if p.Reconcile.MutexList {
+	if p.Shared.MutexList {
 		return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{lock}}
 	}
 	return &wfv1.Synchronization{Mutex: lock}
@@ -273,7 +273,7 @@ func podTemplate(p *plan.Plan, name string) wfv1.Template {
 		Volumes:      runtimeVolumes(p),
 		PodSpecPatch: executorPatch(),
 		RetryStrategy: &wfv1.RetryStrategy{
-			Limit:       limit(p.Reconcile.Retries),
+			Limit:       limit(p.Shared.Retries),
 			RetryPolicy: wfv1.RetryPolicyAlways,
 			Backoff:     &wfv1.Backoff{Duration: "2", Factor: limit(2), MaxDuration: "5m"},
 		},
@@ -297,9 +297,9 @@ func runtimeContainer(p *plan.Plan, name, command string) *corev1.Container {
 func scriptContainer(p *plan.Plan, name, script string) *corev1.Container {
 	return &corev1.Container{
 		Name:            name,
-		Image:           p.Install.RuntimeImage,
+		Image:           p.Shared.RuntimeImage,
 		Command:         []string{"python3", "-B", runtimeDir + "/" + script},
-		Resources:       resources(p.Install.Resources),
+		Resources:       resources(p.Shared.Resources),
 		SecurityContext: containerSecurity(),
 		// so that Argo reports the last lines of a failed container
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,

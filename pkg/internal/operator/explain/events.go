@@ -73,7 +73,7 @@ func rotation(p *plan.Plan) []Event {
 	if !p.RotatesToken() {
 		return nil
 	}
-	return []Event{event(fmt.Sprintf("%s, every %dh", rotated, p.Install.TokenHours), pod(2, "token requested, Secret patched"))}
+	return []Event{event(fmt.Sprintf("%s, every %dh", rotated, p.Shared.TokenHours), pod(2, "token requested, Secret patched"))}
 }
 
 // eventsResource returns the additional cost of an event that changes Ready.

@@ -62,11 +62,11 @@ type Object struct {
 func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Report {
 	return Report{
 		APIVersion: v1alpha1.APIVersion, Kind: kind,
-		Operator: p.Operator.Name, Namespace: p.Install.Namespace,
+		Operator: p.Operator.Name, Namespace: p.Shared.Namespace,
 		Group: group(p),
 		API: API{
 			Kind: p.API.Kind.Kind, Resource: resource(p.API.Kind.Plural, p.API.Kind.Group),
-			Version: p.API.Kind.Version, Watched: append([]string{}, p.Install.WatchNamespaces...),
+			Version: p.API.Kind.Version, Watched: append([]string{}, p.Shared.WatchNamespaces...),
 		},
 		Engine:        engine(p, d),
 		Events:        events(p),
@@ -83,7 +83,7 @@ func group(p *plan.Plan) *Group {
 	if len(p.Members) == 0 {
 		return nil
 	}
-	return &Group{Name: p.Install.Group, Operators: p.Members, Sensors: len(p.Sensors)}
+	return &Group{Name: p.Shared.Group, Operators: p.Members, Sensors: len(p.Sensors)}
 }
 
 func named(objects []manifest.Object) []Object {

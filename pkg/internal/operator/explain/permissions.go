@@ -26,9 +26,9 @@ type Permission struct {
 func permissions(p *plan.Plan) []Permission {
 	out := []Permission{}
 	for _, g := range p.Grants {
-		namespaces := []string{p.Install.Namespace}
+		namespaces := []string{p.Shared.Namespace}
 		if g.InWatchedNamespaces {
-			namespaces = append([]string{}, p.Install.WatchNamespaces...)
+			namespaces = append([]string{}, p.Shared.WatchNamespaces...)
 		}
 		if g.Namespace != "" {
 			namespaces = []string{g.Namespace}
@@ -109,7 +109,7 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 					"the token of %s, which %s replaces every %dh",
 					p.Names.SensorServiceAccount,
 					p.TokenRotationName(),
-					p.Install.TokenHours,
+					p.Shared.TokenHours,
 				)
 			}
 			out = append(out, Secret{Name: s.Name, Made: true, Why: why})

@@ -45,9 +45,9 @@ func security(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 	}
 	var seen []string
 	for _, e := range p.SecretEvents() {
-		note := "every Secret that the operator watches is published on event bus " + p.Install.EventBus.Name
+		note := "every Secret that the operator watches is published on event bus " + p.Shared.EventBus.Name
 		if e.Selector != nil {
-			note = "the children are published on event bus " + p.Install.EventBus.Name
+			note = "the children are published on event bus " + p.Shared.EventBus.Name
 		}
 		if !slices.Contains(seen, note) {
 			seen = append(seen, note)

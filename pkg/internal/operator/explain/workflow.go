@@ -182,7 +182,7 @@ func namespaces(p *plan.Plan, k plan.Kind) int {
 	if !k.Namespaced {
 		return 0
 	}
-	return len(p.Install.WatchNamespaces)
+	return len(p.Shared.WatchNamespaces)
 }
 
 func kinds(p *plan.Plan) []plan.Kind {

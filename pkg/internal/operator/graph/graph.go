@@ -61,7 +61,7 @@ type Edge struct {
 func New(p *plan.Plan) Graph {
 	b := &builder{plan: p, graph: Graph{Title: p.Operator.Name + ": " + p.API.Kind.Kind + ", " + string(p.Reconcile.Engine) + " engine"}}
 	b.add(Node{ID: "source", Role: Source, Title: "EventSource", Text: []string{p.Names.EventSource}})
-	b.add(Node{ID: "bus", Role: Bus, Title: "EventBus", Text: []string{p.Install.EventBus.Name}})
+	b.add(Node{ID: "bus", Role: Bus, Title: "EventBus", Text: []string{p.Shared.EventBus.Name}})
 	b.arrow("source", "bus", "")
 	b.changes()
 	if p.Reconcile.Execution.RunsPods {
@@ -225,7 +225,7 @@ func (b *builder) resync() {
 			ID:    "resync",
 			Role:  Resync,
 			Title: "CronWorkflow",
-			Text:  []string{b.plan.Names.CronWorkflow, "at " + b.plan.Reconcile.Schedule},
+			Text:  []string{b.plan.Names.CronWorkflow, "at " + b.plan.Shared.Schedule},
 		},
 	)
 	repair := func(to, label string) {

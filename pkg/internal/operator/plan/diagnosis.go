@@ -11,7 +11,7 @@ var workflowKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Workflow",
 
 // DiagnosisName returns the name of the WorkflowTemplate that asks why the API server
 // rejects a request, and the prefix of the names of its Workflows.
-func (p *Plan) DiagnosisName() string { return cmp.Or(p.Install.Group, p.Operator.Name) + "-diagnose" }
+func (p *Plan) DiagnosisName() string { return cmp.Or(p.Shared.Group, p.Operator.Name) + "-diagnose" }
 
 // diagnoses reports whether a Workflow asks why the API server rejects a child. It would
 // show the data of a Secret.
@@ -42,7 +42,7 @@ func diagnosisResults(p *Plan) Grant {
 func diagnosisPolicy(p *Plan) Policy {
 	return Policy{
 		Name: "workflows", Kinds: []Kind{workflowKind}, Creates: true, Accounts: []Account{SensorAccount},
-		Namespaces: []string{p.Install.Namespace}, Rule: onlyTemplate(p.DiagnosisName()),
+		Namespaces: []string{p.Shared.Namespace}, Rule: onlyTemplate(p.DiagnosisName()),
 		Message: "this service account may create Workflows only from the WorkflowTemplate " + p.DiagnosisName(),
 		Why:     "prevents the service account of the Sensors from running other Workflows or using other service accounts",
 	}

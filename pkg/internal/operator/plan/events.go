@@ -23,7 +23,7 @@ func events(p *Plan) []Event {
 		Name: dnsLabel(p.API.Singular), Kind: p.API.Kind,
 		Types: []string{"ADD", "UPDATE"},
 	}
-	list := inNamespaces(parent, p.Install.WatchNamespaces)
+	list := inNamespaces(parent, p.Shared.WatchNamespaces)
 	for _, kind := range childKinds(p) {
 		child := Event{
 			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
@@ -33,7 +33,7 @@ func events(p *Plan) []Event {
 		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
 			child.Name += "-" + dnsLabel(strings.Split(kind.Group, ".")[0])
 		}
-		list = append(list, inNamespaces(child, p.Install.WatchNamespaces)...)
+		list = append(list, inNamespaces(child, p.Shared.WatchNamespaces)...)
 	}
 	list = append(list, relatedEvents(p)...)
 	return append(list, heartbeatEvent(list))

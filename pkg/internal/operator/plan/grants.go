@@ -27,7 +27,7 @@ func grants(p *Plan) []Grant {
 	}
 	list = append(list, heartbeatGrants(p)...)
 	list = append(list, taskResults(ReconcileAccount), taskResults(ResyncAccount))
-	if p.Install.LeaderElection {
+	if p.Shared.LeaderElection {
 		list = append(list, leases(SourceAccount), leases(SensorAccount))
 	}
 	return list
@@ -173,7 +173,7 @@ func sharedGrants(p *Plan) []Grant {
 	list := append(heartbeatGrants(p), taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)
 	list = append(list, diagnosisGrants(p)...)
-	if p.Install.LeaderElection {
+	if p.Shared.LeaderElection {
 		list = append(list, leases(SourceAccount), leases(SensorAccount))
 	}
 	return list

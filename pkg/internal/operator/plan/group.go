@@ -20,7 +20,7 @@ const maxEntry = 63
 
 // grouped returns a name that no other operator of the group has.
 func (p *Plan) grouped(name string) string {
-	if p.Install.Group == "" {
+	if p.Shared.Group == "" {
 		return name
 	}
 	name = p.Operator.Name + "-" + name
@@ -43,7 +43,7 @@ func (p *Plan) inGroup(list []Event) []Event {
 // ungrouped reports an operator of a group on an engine that cannot share.
 func ungrouped(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
-	if p.Install.Group != "" && p.Reconcile.Engine != Direct {
+	if p.Shared.Group != "" && p.Reconcile.Engine != Direct {
 		why := p.Reconcile.EngineReasons[0]
 		findings.Add(
 			d.Position("spec", "install", "group"),
@@ -59,25 +59,21 @@ func ungrouped(p *Plan, d *definition.Definition) diag.List {
 	return findings
 }
 
-// Group plans what operators of a group share. All that they say of it must be equal;
-// otherwise the plan is nil, and other is the first operator that says something else,
-// and key what it is about.
+// Group plans what operators of a group share. If their settings differ, the plan is nil,
+// and other is the first operator that differs, and key the key of the definition.
 func Group(members []*Plan) (group *Plan, other int, key string) {
-	first := members[0]
+	shared := members[0].Shared
 	for i, m := range members {
-		if key := difference(first, m); key != "" {
+		if key := differingKey(shared, m.Shared); key != "" {
 			return nil, i, key
 		}
 	}
-	name := first.Install.Group
+	name := shared.Group
 	group = &Plan{
-		Names: first.Names, Install: first.Install,
-		Operator: Operator{Name: name, Labels: ownLabels(name)},
-		Reconcile: Reconcile{
-			Engine: Direct, Execution: first.Reconcile.Execution, Trigger: first.Reconcile.Trigger, Shards: 1,
-			TimeoutSeconds: first.Reconcile.TimeoutSeconds, Schedule: first.Reconcile.Schedule, resync: first.Reconcile.resync, ScheduleList: first.Reconcile.ScheduleList, MutexList: first.Reconcile.MutexList,
-		},
-		Runtime: Runtime{Operator: name, Engine: Direct, Namespace: first.Install.Namespace},
+		Names: members[0].Names, Shared: shared, // the names follow from that of the group
+		Operator:  Operator{Name: name, Labels: ownLabels(name)},
+		Reconcile: Reconcile{Engine: Direct, Execution: execution(Direct, members[0].Reconcile.Trigger), Shards: 1},
+		Runtime:   Runtime{Operator: name, Engine: Direct, Namespace: shared.Namespace},
 	}
 	var digests []any
 	var parts []part
@@ -87,7 +83,8 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 		digests = append(digests, m.Operator.Digest)
 		group.Events = append(group.Events, slices.DeleteFunc(slices.Clone(m.Events), func(e Event) bool { return e.Interval != "" })...)
 		parts = append(parts, partsOf(m)...)
-		for _, g := range ownGrants(m) {
+		held := slices.DeleteFunc(slices.Clone(m.Grants), func(g Grant) bool { return !g.Held })
+		for _, g := range append(ownGrants(m), held...) {
 			if !slices.ContainsFunc(group.Grants, func(had Grant) bool { return reflect.DeepEqual(had, g) }) {
 				group.Grants = append(group.Grants, g)
 			}
@@ -100,10 +97,7 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	sizePods(group)
 	group.Grants = append(group.Grants, sharedGrants(group)...)
 	group.Policies = accountPolicies(group)
-	group.Install.Monitoring = first.Install.Monitoring
-	if first.Install.Monitoring.Alerts != nil {
-		group.Install.Monitoring.Alerts = monitoring.Alerts(watched(group))
-	}
+	group.Monitoring = monitoring.New(shared.Monitoring, watched(group))
 	return group, 0, ""
 }
 
@@ -157,39 +151,4 @@ func partsOf(p *Plan) []part {
 		}
 	}
 	return out
-}
-
-// difference returns the key of the definition in which two operators of a group say
-// something else about what they share.
-func difference(a, b *Plan) string {
-	for _, key := range []struct {
-		path string
-		a, b any
-	}{
-		{"install.watchNamespaces", a.Install.WatchNamespaces, b.Install.WatchNamespaces},
-		{"install.admissionPolicies", a.Install.AdmissionPolicies, b.Install.AdmissionPolicies},
-		{"install.replicas", a.Install.Replicas, b.Install.Replicas},
-		{"install.eventBus", a.Install.EventBus, b.Install.EventBus},
-		{"install.runtimeImage", a.Install.RuntimeImage, b.Install.RuntimeImage},
-		{"install.runtimeResources", a.Install.Resources, b.Install.Resources},
-		{"install.networkPolicies", a.Install.NetworkPolicies, b.Install.NetworkPolicies},
-		{"install.tokenRotation", a.Install.TokenHours, b.Install.TokenHours},
-		{"install.monitoring", withoutAlerts(a.Install.Monitoring), withoutAlerts(b.Install.Monitoring)},
-		{"reconcile.resync", a.Reconcile.Schedule, b.Reconcile.Schedule},
-		{"reconcile.timeout", a.Reconcile.TimeoutSeconds, b.Reconcile.TimeoutSeconds},
-		{"targets.argoWorkflows", a.Reconcile.ScheduleList, b.Reconcile.ScheduleList},
-	} {
-		if !reflect.DeepEqual(key.a, key.b) {
-			return key.path
-		}
-	}
-	return ""
-}
-
-// withoutAlerts leaves out what differs by the names of the triggers.
-func withoutAlerts(m monitoring.Monitoring) monitoring.Monitoring {
-	if m.Alerts != nil {
-		m.Alerts = []monitoring.Alert{}
-	}
-	return m
 }

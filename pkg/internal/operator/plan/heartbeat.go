@@ -69,7 +69,7 @@ func heartbeatJQ(p *Plan, sensor, digest string) string {
 			`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
 			quote(eventSourceKind.APIVersion()),
 			quote(p.Names.EventSource),
-			quote(p.Install.Namespace),
+			quote(p.Shared.Namespace),
 			received,
 			pod,
 		)
@@ -77,7 +77,7 @@ func heartbeatJQ(p *Plan, sensor, digest string) string {
 	path := fmt.Sprintf(
 		"%s/namespaces/%s/%s/%s?fieldManager=%s",
 		root(eventSourceKind),
-		p.Install.Namespace,
+		p.Shared.Namespace,
 		eventSourceKind.Plural,
 		p.Names.EventSource,
 		p.Runtime.Operator,

@@ -26,6 +26,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 		Names:     o.Spec.Install.Names,
 		API:       api(d),
 		Reconcile: reconcile(o.Spec),
+		Shared:    shared(o.Spec),
 		Install:   install(o.Spec.Install),
 	}
 	c := newCompiler(d, p.API)
@@ -69,7 +70,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	sizePods(p)
 	p.Grants = append(grants(p), heldGrants(p, d)...)
 	p.Policies = policies(p)
-	p.Install.Monitoring = monitoring.New(o.Spec.Install.Monitoring, watched(p))
+	p.Monitoring = monitoring.New(p.Shared.Monitoring, watched(p))
 	return p, findings
 }
 
@@ -218,17 +219,10 @@ func versions(d *definition.Definition) []Version {
 }
 
 func reconcile(s v1alpha1.Spec) Reconcile {
-	lists := s.Targets.ArgoWorkflows != "3.5"
 	out := Reconcile{
-		TimeoutSeconds: int64(duration(s.Reconcile.Timeout) / time.Second),
-		Retries:        *s.Reconcile.Retries,
-		Schedule:       schedule(duration(s.Reconcile.Resync)),
-		resync:         duration(s.Reconcile.Resync),
 		Trigger:        s.Reconcile.Trigger,
 		Shards:         int(*s.Reconcile.Shards),
 		ForceConflicts: *s.Reconcile.ForceConflicts,
-		MutexList:      lists,
-		ScheduleList:   lists,
 	}
 	if s.Finalizer != nil {
 		out.Finalizer, out.FinalizerForced = s.Finalizer.Name, true
@@ -262,22 +256,7 @@ func schedule(every time.Duration) string {
 }
 
 func install(in v1alpha1.Install) Install {
-	return Install{
-		Namespace:       in.Namespace,
-		Group:           in.Group,
-		WatchNamespaces: slices.Clone(in.WatchNamespaces),
-		Replicas:        *in.Replicas,
-		LeaderElection:  *in.Replicas > 1,
-		RuntimeImage:    in.RuntimeImage,
-		Resources:       *in.RuntimeResources,
-		UserRoles:       *in.UserRoles,
-
-		AdmissionPolicies: *in.AdmissionPolicies,
-		NetworkPolicies:   in.NetworkPolicies,
-		AllowedNamespaces: allowedPattern(in.AllowedNamespaces),
-		EventBus:          eventBus(in.EventBus),
-		TokenHours:        rotation(in.TokenRotation),
-	}
+	return Install{UserRoles: *in.UserRoles, AllowedNamespaces: allowedPattern(in.AllowedNamespaces)}
 }
 
 func rotation(text string) int {
@@ -285,16 +264,6 @@ func rotation(text string) int {
 		return 0
 	}
 	return int(duration(text) / time.Hour)
-}
-
-func eventBus(in v1alpha1.EventBus) EventBus {
-	if in.Mode != "managed" {
-		return EventBus{Name: in.Name}
-	}
-	return EventBus{
-		Name: in.Name, Managed: true, Replicas: *in.Replicas, Version: in.Version,
-		StorageClass: in.StorageClass, Storage: in.Storage,
-	}
 }
 
 func logic(d *definition.Definition, e Execution) Logic {
@@ -319,10 +288,10 @@ func logic(d *definition.Definition, e Execution) Logic {
 
 func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	r := Runtime{
-		Operator: o.Metadata.Name, Engine: p.Reconcile.Engine, Namespace: p.Install.Namespace,
+		Operator: o.Metadata.Name, Engine: p.Reconcile.Engine, Namespace: p.Shared.Namespace,
 		Parent:           runtimeKind(p.API.Kind),
 		Children:         []RuntimeKind{},
-		WatchNamespaces:  append([]string{}, p.Install.WatchNamespaces...),
+		WatchNamespaces:  append([]string{}, p.Shared.WatchNamespaces...),
 		Allowed:          p.Install.AllowedNamespaces,
 		Finalizer:        p.Reconcile.Finalizer,
 		ForceConflicts:   *o.Spec.Reconcile.ForceConflicts,

@@ -7,7 +7,6 @@ package plan
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
@@ -16,22 +15,25 @@ import (
 
 // Plan describes one operator.
 type Plan struct {
-	Operator  Operator
-	Names     v1alpha1.Names
-	API       API
-	Children  []Child
-	Patches   []Child // objects of others of which fields are set
-	Related   []Related
-	Logic     Logic
-	Status    Status
-	Reconcile Reconcile
-	Install   Install
-	Events    []Event  // in the order of the EventSource's entries
-	Sensors   []Sensor // the main one first
-	Grants    []Grant
-	Policies  []Policy
-	Runtime   Runtime
-	Members   []string // of the plan of a group: the operators
+	Operator   Operator
+	Names      v1alpha1.Names
+	API        API
+	Children   []Child
+	Patches    []Child // objects of others of which fields are set
+	Related    []Related
+	Logic      Logic
+	Status     Status
+	Reconcile  Reconcile
+	Shared     Shared
+	Install    Install
+	Events     []Event  // in the order of the EventSource's entries
+	SourcePod  PodSize  // of the EventSource
+	Sensors    []Sensor // the main one first
+	Grants     []Grant
+	Policies   []Policy
+	Monitoring monitoring.Monitoring
+	Runtime    Runtime
+	Members    []string // of the plan of a group: the operators
 }
 
 // Operator identifies the operator on every emitted object.
@@ -175,11 +177,7 @@ type File struct {
 // Reconcile configures reconciles.
 type Reconcile struct {
 	Engine          Engine
-	Execution       Execution // of the engine
-	TimeoutSeconds  int64
-	Retries         int32
-	Schedule        string // of the resync, in cron's five fields
-	resync          time.Duration
+	Execution       Execution     // of the engine
 	Finalizer       string        // empty: none
 	FinalizerForced bool          // the definition asks for it
 	EngineReasons   []Reason      // why a cheaper engine cannot run the definition
@@ -188,8 +186,6 @@ type Reconcile struct {
 	StateLocation   StateLocation // of the direct engine
 	ForceConflicts  bool          // take over fields that another field manager owns
 	Diagnoses       bool          // a pod asks the API server why it rejects a request of a Sensor
-	MutexList       bool          // the targeted Argo version supports a list of mutexes
-	ScheduleList    bool          // the targeted Argo version supports a list of schedules
 }
 
 // StateLocation is where the direct engine stores the observed state of the children.
@@ -202,35 +198,10 @@ const (
 	InAnnotations StateLocation = "annotations" // OPERATOR.argoperator.dev/child-NAME, in JSON
 )
 
-// Install configures where the operator runs and what it watches.
+// Install configures the installation of an operator, apart from what is Shared.
 type Install struct {
-	AdmissionPolicies bool
-
-	Namespace       string
-	Group           string   // of operators that share what listens and writes; empty: none
-	WatchNamespaces []string // empty: the whole cluster
-	Replicas        int32
-	LeaderElection  bool
-	EventBus        EventBus
-	RuntimeImage    string
-	Resources       v1alpha1.Resources // of argoperator's own steps
-	SourcePod       PodSize            // of the EventSource
-	UserRoles       bool
-	Monitoring      monitoring.Monitoring
-
-	NetworkPolicies   bool
-	TokenHours        int    // between two token rotations; 0: the token does not expire
+	UserRoles         bool
 	AllowedNamespaces string // a regular expression of the namespaces that a custom resource may choose; empty: any
-}
-
-// EventBus configures the event bus.
-type EventBus struct {
-	Name         string
-	Managed      bool
-	Replicas     int32
-	Version      string
-	StorageClass string
-	Storage      string
 }
 
 // Event is an entry of the EventSource: a watch of a kind, or a timer.

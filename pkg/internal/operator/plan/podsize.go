@@ -19,6 +19,6 @@ func sizePods(p *Plan) {
 	for i := range p.Sensors {
 		p.Sensors[i].Pod = size
 	}
-	p.Install.SourcePod = size
-	p.Install.SourcePod.MemoryLimit, p.Install.SourcePod.HeapLimit = "1Gi", "900MiB"
+	p.SourcePod = size
+	p.SourcePod.MemoryLimit, p.SourcePod.HeapLimit = "1Gi", "900MiB"
 }

@@ -233,7 +233,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		API:       API{Kind: Kind{Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops", Namespaced: !has("cluster-scoped"), StatusSubresource: true}, HasGeneration: true, HasObservedGeneration: true, HasConditions: !has("no-conditions")},
 		Names:     v1alpha1.Names{Sensor: "shops"},
 	}
-	p.Reconcile.Diagnoses, p.Install.Namespace = has("diagnoses"), "argo-events"
+	p.Reconcile.Diagnoses, p.Shared.Namespace = has("diagnoses"), "argo-events"
 	if has("k8s") {
 		p.Reconcile.Trigger = "k8s"
 	}

@@ -28,17 +28,17 @@ type Policy struct {
 
 // policies returns the policies of an operator.
 func policies(p *Plan) []Policy {
-	if !p.Install.AdmissionPolicies {
+	if !p.Shared.AdmissionPolicies {
 		return nil
 	}
 	var list []Policy
-	if p.Install.Group == "" { // else the group has it
+	if p.Shared.Group == "" { // else the group has it
 		list = accountPolicies(p)
 	}
 	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
-			Namespaces: p.Install.WatchNamespaces, Rule: noNewAnnotations(annotationPrefix(p)),
+			Namespaces: p.Shared.WatchNamespaces, Rule: noNewAnnotations(annotationPrefix(p)),
 			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Runtime.Operator, annotationPrefix(p)),
 			Why:     "protects the observed state in annotations, which decides what the operator changes and deletes",
 		})
@@ -46,7 +46,7 @@ func policies(p *Plan) []Policy {
 	if listed, _ := p.ListedChildren(); listed > 0 {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
-			Namespaces: p.Install.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
+			Namespaces: p.Shared.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
 			Message: fmt.Sprintf("only operator %s writes status.children", p.Runtime.Operator),
 			Why:     "protects the observed state in the status, which decides what the operator changes and deletes",
 		})
@@ -54,7 +54,7 @@ func policies(p *Plan) []Policy {
 	if kinds := unownedKinds(p); len(kinds) > 0 {
 		list = append(list, Policy{
 			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
-			Namespaces: p.Install.WatchNamespaces, Rule: notLabelled(p.Runtime.Operator),
+			Namespaces: p.Shared.WatchNamespaces, Rule: notLabelled(p.Runtime.Operator),
 			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Runtime.Operator),
 			Why:     "protects the labels that identify children without an owner reference",
 		})
@@ -64,12 +64,12 @@ func policies(p *Plan) []Policy {
 
 // accountPolicies restrict the service accounts.
 func accountPolicies(p *Plan) []Policy {
-	if !p.Install.AdmissionPolicies {
+	if !p.Shared.AdmissionPolicies {
 		return nil
 	}
 	list := []Policy{{
 		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
-		Namespaces: []string{p.Install.Namespace}, Rule: annotationsOnly,
+		Namespaces: []string{p.Shared.Namespace}, Rule: annotationsOnly,
 		Message: "this service account may change annotations only",
 		Why:     "prevents the service accounts that replay events and restart pods from changing what those pods run",
 	}}
@@ -198,7 +198,7 @@ func notLabelled(operator string) string {
 // its policies are disabled.
 func unprotected(p *Plan, d *definition.Definition) diag.List {
 	var findings diag.List
-	if p.Install.AdmissionPolicies {
+	if p.Shared.AdmissionPolicies {
 		return nil
 	}
 	at := d.Position("spec", "install", "admissionPolicies")

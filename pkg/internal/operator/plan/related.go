@@ -136,7 +136,7 @@ func relatedEvents(p *Plan) []Event {
 		case r.FixedNamespace != "":
 			entries[0].Namespace = r.FixedNamespace
 		case r.Kind.Namespaced:
-			entries = inNamespaces(e, p.Install.WatchNamespaces)
+			entries = inNamespaces(e, p.Shared.WatchNamespaces)
 		}
 		for _, entry := range entries {
 			if !slices.ContainsFunc(list, func(e Event) bool {

@@ -40,7 +40,7 @@ func exposedSecrets(p *Plan, d *definition.Definition) diag.List {
 				fmt.Sprintf(
 					"every Secret %s is published on event bus %s when it changes, and can be read by everyone who can read from the bus",
 					relatedReader(p, r),
-					p.Install.EventBus.Name,
+					p.Shared.EventBus.Name,
 				),
 				"set watch: false, so that changes take effect at the next resync; or set watch: true to accept this",
 			)
@@ -71,7 +71,7 @@ func relatedReader(p *Plan, r Related) string {
 	switch {
 	case r.FixedNamespace != "":
 		return "of namespace " + r.FixedNamespace
-	case len(p.Install.WatchNamespaces) > 0:
+	case len(p.Shared.WatchNamespaces) > 0:
 		return "of the watched namespaces"
 	}
 	return "of the cluster"

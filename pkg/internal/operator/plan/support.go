@@ -16,7 +16,7 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 	for i, c := range p.Children {
 		at := d.Position("spec", "children", strconv.Itoa(i))
 		switch {
-		case !c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0:
+		case !c.Kind.Namespaced && len(p.Shared.WatchNamespaces) > 0:
 			findings.Add(at, diag.Unsupported,
 				fmt.Sprintf("%s is cluster-scoped, but install.watchNamespaces limits the operator to those namespaces", c.Kind.Kind),
 				"remove the child or install.watchNamespaces")

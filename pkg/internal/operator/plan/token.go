@@ -10,12 +10,12 @@ import "cmp"
 
 // RotatesToken reports whether the token is rotated.
 func (p *Plan) RotatesToken() bool {
-	return p.Reconcile.Execution.HTTPTriggers && p.Install.TokenHours > 0
+	return p.Reconcile.Execution.HTTPTriggers && p.Shared.TokenHours > 0
 }
 
 // TokenRotationName returns the name of the CronWorkflow that rotates the token, and of
 // the objects it needs.
-func (p *Plan) TokenRotationName() string { return cmp.Or(p.Install.Group, p.Operator.Name) + "-token" }
+func (p *Plan) TokenRotationName() string { return cmp.Or(p.Shared.Group, p.Operator.Name) + "-token" }
 
 // AuthorizationKey is the key of the Secret with the complete Authorization header, for
 // a token that expires.
@@ -30,7 +30,7 @@ func runtimeToken(p *Plan) *RuntimeToken {
 	}
 	return &RuntimeToken{
 		ServiceAccount: p.Names.SensorServiceAccount, Secret: p.Names.TokenSecret, Key: AuthorizationKey,
-		Seconds: int64(p.Install.TokenHours) * tokenLifetime * 3600,
+		Seconds: int64(p.Shared.TokenHours) * tokenLifetime * 3600,
 	}
 }
 

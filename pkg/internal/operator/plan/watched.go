@@ -10,8 +10,8 @@ import (
 // watched returns what Prometheus watches of an operator.
 func watched(p *Plan) monitoring.Operator {
 	out := monitoring.Operator{
-		Name: p.Operator.Name, Namespace: p.Install.Namespace, EventSource: p.Names.EventSource,
-		RunsPods: p.Reconcile.Execution.RunsPods, Resync: p.Reconcile.resync,
+		Name: p.Operator.Name, Namespace: p.Shared.Namespace, EventSource: p.Names.EventSource,
+		RunsPods: p.Reconcile.Execution.RunsPods, Resync: p.Shared.Resync,
 	}
 	for _, s := range p.Sensors {
 		out.Sensors = append(out.Sensors, s.Name)

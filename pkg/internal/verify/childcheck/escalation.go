@@ -17,7 +17,7 @@ func escalations(p *plan.Plan, d *definition.Definition) diag.List {
 	for i, c := range p.Children {
 		needs, grants := plan.NeedsToGrant(c.Kind, d.Operator.Spec.Children[i])
 		if !grants || needs.Met(d.Operator.Spec.Install.Permissions) ||
-			!c.Kind.Namespaced && len(p.Install.WatchNamespaces) > 0 { // the plan reports it
+			!c.Kind.Namespaced && len(p.Shared.WatchNamespaces) > 0 { // the plan reports it
 			continue
 		}
 		at := []string{"spec", "children", strconv.Itoa(i)}
@@ -26,7 +26,7 @@ func escalations(p *plan.Plan, d *definition.Definition) diag.List {
 		}
 		findings.Warn(d.Position(at...), diag.PrivilegeEscalation,
 			fmt.Sprintf("the API server rejects this %s as a privilege escalation, unless service account %s/%s %s", c.Kind.Kind,
-				p.Install.Namespace, p.ServiceAccount(p.Reconcile.Execution.Writer), needs.Needs),
+				p.Shared.Namespace, p.ServiceAccount(p.Reconcile.Execution.Writer), needs.Needs),
 			permissionHint(needs))
 	}
 	return findings

@@ -22,15 +22,19 @@ type Operator struct {
 	Resync          time.Duration
 }
 
+// Options are the settings of a definition; zero if it asks for no object.
+type Options struct {
+	PodMonitor, PrometheusRule bool
+	Interval                   string            // between two scrapes; empty: the default of Prometheus
+	Labels                     map[string]string // of the objects
+	AlertLabels                map[string]string
+}
+
 // Monitoring configures the Prometheus objects of the operator.
 type Monitoring struct {
-	PodMonitor  bool
-	Interval    string            // between two scrapes; empty: the default of Prometheus
-	Labels      map[string]string // of the objects
-	AlertLabels map[string]string
-	Alerts      []Alert
-	Reconciles  []Metric // that the workflow controller emits for the reconciles
-	Resyncs     []Metric // that it emits for the resyncs
+	Alerts     []Alert
+	Reconciles []Metric // that the workflow controller emits for the reconciles
+	Resyncs    []Metric // that it emits for the resyncs
 }
 
 // Severity is how urgent an alert is.
@@ -86,20 +90,29 @@ const (
 	lastResync        = "argoperator_last_resync_timestamp_seconds"
 )
 
-// New returns the monitoring that a definition asks for.
-func New(in *v1alpha1.Monitoring, o Operator) Monitoring {
+// OptionsOf returns the settings of a definition.
+func OptionsOf(in *v1alpha1.Monitoring) Options {
 	if in == nil || !in.PodMonitor && !in.PrometheusRule {
-		return Monitoring{}
+		return Options{}
 	}
-	out := Monitoring{PodMonitor: in.PodMonitor, Labels: in.Labels, AlertLabels: in.AlertLabels, Resyncs: resyncMetrics()}
-	if o.RunsPods {
-		out.Reconciles = reconcileMetrics()
-	}
+	out := Options{PodMonitor: in.PodMonitor, PrometheusRule: in.PrometheusRule, Labels: in.Labels, AlertLabels: in.AlertLabels}
 	if in.Interval != "" {
 		out.Interval = seconds(in.Interval)
 	}
-	if in.PrometheusRule {
-		out.Alerts = Alerts(o)
+	return out
+}
+
+// New returns the monitoring of an operator.
+func New(options Options, o Operator) Monitoring {
+	if !options.PodMonitor && !options.PrometheusRule {
+		return Monitoring{}
+	}
+	out := Monitoring{Resyncs: resyncMetrics()}
+	if o.RunsPods {
+		out.Reconciles = reconcileMetrics()
+	}
+	if options.PrometheusRule {
+		out.Alerts = alerts(o)
 	}
 	return out
 }
@@ -124,9 +137,9 @@ func resyncMetrics() []Metric {
 	}
 }
 
-// Alerts returns rules over the metrics of the EventSource's and the Sensors' pods, and
+// alerts returns rules over the metrics of the EventSource's and the Sensors' pods, and
 // the metrics above.
-func Alerts(o Operator) []Alert {
+func alerts(o Operator) []Alert {
 	list := []Alert{eventSourceDown(o), sensorDown(o), eventsNotSent(o), deadLetter(o)}
 	if len(o.Fallbacks) > 0 {
 		list = append(list, writesRejected(o))
