@@ -34,7 +34,7 @@ func workflowTemplates(p *plan.Plan) []Object {
 	if p.EnqueuesRelated() {
 		list = append(list, enqueueTemplate(p))
 	}
-	if p.Runtime.DelayedTemplate != "" {
+	if p.Runtime.Timer != "" {
 		list = append(list, timerTemplate(p))
 	}
 	return list
@@ -158,7 +158,7 @@ func timerTemplate(p *plan.Plan) Object {
 		inTurn("timer", "pause", "reconcile-with-mutex"), pause("pause", "{{workflow.parameters.seconds}}"), locked, reconcile,
 		exitTemplate(), reportTemplate(p),
 	}
-	return workflowTemplate(p, p.Runtime.DelayedTemplate, spec)
+	return workflowTemplate(p, p.Runtime.Timer, spec)
 }
 
 // inTurn runs templates sequentially.

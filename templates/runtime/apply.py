@@ -37,7 +37,7 @@ def apply(run):
 
 def apply_desired(run, cr, state):
     alone = state["finalizing"] and not run.logic  # no template is computed any more
-    here = run.children(cr) if run.config.get("interdependent") and not alone else []
+    here = run.children(cr) if run.config.get("readsObjects") and not alone else []
     if not run.logic:
         read_related(run, cr, state)
     refuse_templates(run, state)
@@ -92,7 +92,7 @@ def make_children(run, cr, state, answer, here):
             except Failed as failure:
                 log("failed: %s" % failure)
                 failures[key] = failure
-        if not written or not run.config.get("interdependent"):
+        if not written or not run.config.get("readsObjects"):
             break
     keep = {identity(child) for child in wanted}
     return (wanted, [child for key, child in live.items() if key in keep], held,
@@ -102,7 +102,7 @@ def make_children(run, cr, state, answer, here):
 def in_order(run, wanted):
     """The children in the order in which they are applied: the logic's, or that of the definition if children depend on
     each other."""
-    if not run.config.get("interdependent"):
+    if not run.config.get("readsObjects"):
         return wanted
     position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
     return sorted(wanted, key=lambda child: position[run.declared(child)["name"]])

@@ -14,7 +14,7 @@ def named(run, live, related):
         names["$children"][entry["name"]] = ones if entry.get("each") else ones[0] if ones else None
     for entry in run.related:
         ones = related.get(entry["name"]) or []
-        names["$related"][entry["name"]] = ones if entry["several"] else ones[0] if ones else None
+        names["$related"][entry["name"]] = ones if entry["multiple"] else ones[0] if ones else None
     return names
 
 
@@ -93,7 +93,7 @@ def settle(run, entry, cr, names, there):
     """The live children of an entry that is never updated, if they are all that it wants; else None."""
     if not entry.get("never") or not there:
         return None
-    wanted = {key_of(run, entry, {"metadata": built(entry["place"], cr, variables)}, cr) for variables in items(entry, cr, names)}
+    wanted = {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in items(entry, cr, names)}
     return wanted if wanted <= there else None
 
 
@@ -122,7 +122,7 @@ def waits_for_value(run, entry, cr, names, desired, there, missing):
     try:
         every = items(entry, cr, names)
         unknown = bool(entry.get("forEach")) and not every and built(entry["forEach"], cr, names) is None
-        wanted = [key_of(run, entry, {"metadata": built(entry["place"], cr, variables)}, cr) for variables in every]
+        wanted = [key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in every]
     except ExpressionError:
         unknown, wanted = True, []
     kept = there if unknown else there & set(wanted)
@@ -151,13 +151,13 @@ def located(run, cr, live, related=None):
     """Those of the children that are where the templates place them for this custom resource. Of a template there may
     be others: what is to be pruned, and what somebody else has made. A place may be computed from other children, so
     those are found again until no more are."""
-    templates = [entry for entry in run.config["children"] if entry.get("place")]
-    others = [child for child in live if not (run.declared(child) or {}).get("place")]
+    templates = [entry for entry in run.config["children"] if entry.get("identity")]
+    others = [child for child in live if not (run.declared(child) or {}).get("identity")]
     found, before = others, None
     while templates and len(found) != before:
         before, names = len(found), named(run, found, related or {})
         places = {key for entry in templates for key in locations_of(run, entry, cr, names)}
-        found = others + [child for child in live if (run.declared(child) or {}).get("place")
+        found = others + [child for child in live if (run.declared(child) or {}).get("identity")
                           and (run.declared(child)["name"],) + identity(child) in places]
     return found
 
@@ -167,14 +167,14 @@ def locations_of(run, entry, cr, names):
     none."""
     try:
         every = [names]
-        if entry.get("placeEach"):
+        if entry.get("identityForEach"):
             every = [dict(names, **{"$item": item, "$index": index})
-                     for index, item in enumerate(built(entry["placeEach"], cr, names) or [])]
+                     for index, item in enumerate(built(entry["identityForEach"], cr, names) or [])]
     except ExpressionError:
         return
     for variables in every:
         try:
-            metadata = built(entry["place"], cr, variables)
+            metadata = built(entry["identity"], cr, variables)
         except ExpressionError:
             continue
         yield (entry["name"],) + key_of(run, entry, {"metadata": metadata}, cr)

@@ -23,7 +23,7 @@ class Run:
         self.operator = self.config["operator"]
         self.finalizer = self.config.get("finalizer") or ""
         self.logic = "ARGOPERATOR_RESPONSE" in env  # otherwise only templates create children
-        self.templates = bool(self.config.get("templates"))  # the Sensor computes them
+        self.templates = bool(self.config.get("sensorTemplates"))  # the Sensor computes them
         self.related = self.config.get("related") or []
         self.desired = desired_from(env.get("ARGOPERATOR_DESIRED", ""))
         self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT

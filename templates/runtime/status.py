@@ -152,7 +152,7 @@ def without_nulls(value):
 def emit_event(run, before, after):
     """Creates an Event for a change of Ready by a status write. Never raises an exception, because the status has the
     information."""
-    news = event_reason(run, before, after) if run.config.get("emitEvents") else None
+    news = event_reason(run, before, after) if run.config.get("emitsEvents") else None
     if not news:
         return
     event = event_of(run, after, *news)

@@ -14,14 +14,14 @@ class PodTemplateTest(Case):
             del self.env[variable]
         name = {"concat": [["get", ["get", ["in"], "metadata"], "name"], ["lit", "-"],
                            ["get", ["get", ["var", "$item"], "metadata"], "name"]]}
-        self.config.update(interdependent=True, children=[dict(
+        self.config.update(readsObjects=True, children=[dict(
             CONFIGMAP, template=True, each=True, forEach={"expr": ["get", ["var", "$related"], "spaces"]},
             object={"object": {"apiVersion": plain_text("v1"), "kind": plain_text("ConfigMap"),
                                "metadata": {"object": {"name": name}},
                                "data": {"object": {"size": {"expr": ["pipe", ["get", ["get", ["in"], "spec"], "size"],
                                                                      ["call", "tostring/0"]]}, "none": field_of("spec", "none")}}}})],
             related=[entry_of("spaces", "Namespace", "namespaces", {"labelSelector": {"object": {
-                "matchLabels": {"object": {"copy": plain_text("yes")}}}}}, namespaced=False, several=True)], status=None)
+                "matchLabels": {"object": {"copy": plain_text("yes")}}}}}, namespaced=False, multiple=True)], status=None)
         self.cr()
 
     def space(self, name):
@@ -63,7 +63,7 @@ class DependentTemplatesTest(Case):
         super().setUp()
         for variable in ("ARGOPERATOR_REQUEST", "ARGOPERATOR_RESPONSE"):
             del self.env[variable]
-        self.config.update(interdependent=True, related=[], status=None, children=[
+        self.config.update(readsObjects=True, related=[], status=None, children=[
             dict(DEPLOYMENT, template=True, object=self.template("apps/v1", "Deployment", "spec", {"replicas": field_of("spec", "size")})),
             dict(CONFIGMAP, template=True, object=self.template("v1", "ConfigMap", "data", {"arn": self.ARN, "uid": self.uid("deployment")}))])
         self.settings = self.config["children"][1]
@@ -113,7 +113,7 @@ class DependentTemplatesTest(Case):
         self.assertIn(self.CONFIG, self.cluster.objects)
 
     def needs_arn(self):
-        self.settings["place"] = {"object": {"name": field_of("metadata", "name")}}
+        self.settings["identity"] = {"object": {"name": field_of("metadata", "name")}}
         self.settings["needs"] = [{"expr": self.ARN, "text": "$children.deployment.status.arn", "children": ["deployment"]}]
 
     def test_a_template_waits_for_a_value_that_it_needs(self):
@@ -153,7 +153,7 @@ class DependentTemplatesTest(Case):
 
     def test_a_list_that_is_not_known_removes_nothing(self):
         self.needs_arn()
-        self.settings["place"] = {"object": {"name": {"expr": ["var", "$item"]}}}
+        self.settings["identity"] = {"object": {"name": {"expr": ["var", "$item"]}}}
         self.settings["object"]["object"]["metadata"] = {"object": {"name": {"expr": ["var", "$item"]}}}
         self.settings["forEach"] = self.ARN
         self.settings["each"] = True
@@ -178,7 +178,7 @@ class DependentTemplatesTest(Case):
 class DependsTest(Case):
     def setUp(self):
         super().setUp()
-        self.config.update(interdependent=True, children=[DEPLOYMENT, dict(CONFIGMAP, dependsOn=["deployment"])], status=None)
+        self.config.update(readsObjects=True, children=[DEPLOYMENT, dict(CONFIGMAP, dependsOn=["deployment"])], status=None)
         self.cr()
 
     def ready(self, replicas=2):

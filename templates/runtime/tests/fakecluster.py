@@ -347,7 +347,7 @@ def labels(uid="cr-uid", key="team.one"):
 
 def entry_of(name, kind, plural, rule, **more):
     """An entry of `related` in the form that argoperator generates."""
-    return dict({"name": name, "apiVersion": "v1", "kind": kind, "plural": plural, "namespaced": True, "several": False,
+    return dict({"name": name, "apiVersion": "v1", "kind": kind, "plural": plural, "namespaced": True, "multiple": False,
                  "watch": True, "rule": {"object": rule}}, **more)
 
 
@@ -384,7 +384,7 @@ class TemplatesCase(Case):
 
     def setUp(self):
         super().setUp()
-        self.config.update(templates=True, children=[WEB, SHARD], status=None)
+        self.config.update(sensorTemplates=True, children=[WEB, SHARD], status=None)
         if not self.logic:
             del self.env["ARGOPERATOR_REQUEST"], self.env["ARGOPERATOR_RESPONSE"]
 

@@ -203,7 +203,7 @@ class ResponseTest(Case):
         self.env["ARGOPERATOR_STATE"], self.config["finalizer"] = state.name, FINALIZER
         pods = "/api/v1/namespaces/kube-system/pods/dns"
         self.config["related"] = [entry_of("pods", "Pod", "pods", {"labelSelector": {"object": {"matchLabels": {
-            "object": {"app": plain_text("mine")}}}}}, several=True, watch=False, delete=True)]
+            "object": {"app": plain_text("mine")}}}}}, multiple=True, watch=False, delete=True)]
         self.cr(finalizers=[FINALIZER])
         self.cluster.put(pods, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "dns", "uid": "v1"}})
         self.assertEqual(self.run_command("read"), 0, self.out)

@@ -18,7 +18,7 @@ class RelatedTest(Case):
         self.config["related"] = [
             entry_of("config", "ConfigMap", "configmaps", {"names": {"array": [field_of("spec", "config")]}}),
             entry_of("pods", "Pod", "pods", {"labelSelector": {"object": {"matchLabels": field_of("spec", "pods")}}},
-                     several=True, watch=False, delete=True)]
+                     multiple=True, watch=False, delete=True)]
         self.cr()
         self.cluster.objects[CR]["spec"].update(config="settings", pods={"app": "web"})
         self.cluster.put(self.MAPS + "/settings", settings("settings"))

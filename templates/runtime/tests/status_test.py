@@ -145,7 +145,7 @@ class EventTest(Case):
 
     def setUp(self):
         super().setUp()
-        self.config["emitEvents"] = True
+        self.config["emitsEvents"] = True
 
     def told(self, path=EVENTS):
         return [(event["type"], event["reason"], event["message"]) for name, event in self.cluster.objects.items()
@@ -270,7 +270,7 @@ class EventTest(Case):
                 self.assertEqual("could not" in self.out, bool(line))
 
     def test_events_disabled(self):
-        self.config["emitEvents"] = False
+        self.config["emitsEvents"] = False
         self.cr()
         self.reconcile([settings()])
         self.assertEqual(self.told(), [])

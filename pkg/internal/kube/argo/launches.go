@@ -89,7 +89,7 @@ func ScriptLaunches(o Objects, first []Launch) []Launch {
 		for _, p := range l.Pods() {
 			for _, s := range p.Scripts(o) {
 				switch {
-				case (s.Command == "resync" || s.Command == "enqueue") && !s.Config.Templates:
+				case (s.Command == "resync" || s.Command == "enqueue") && !s.Config.SensorTemplates:
 					out = append(out, s.creates(o, p, s.Config.WorkflowTemplate, "key"))
 				case s.Command == "apply" && s.Config.Timer != "":
 					out = append(out, s.creates(o, p, s.Config.Timer, "key", "seconds"))

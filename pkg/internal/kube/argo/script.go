@@ -17,7 +17,7 @@ type runtimeConfig struct {
 	Children         []runtimeKind
 	WatchNamespaces  []string
 	WorkflowTemplate string
-	Templates        bool   // the Sensor renders the children
+	SensorTemplates  bool   // the Sensor renders the children
 	Timer            string // the WorkflowTemplate for requeues that the logic requests
 	Token            RuntimeToken
 }

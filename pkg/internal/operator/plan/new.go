@@ -289,19 +289,19 @@ func logic(d *definition.Definition, e Execution) Logic {
 func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 	r := Runtime{
 		Operator: o.Metadata.Name, Engine: p.Reconcile.Engine, Namespace: p.Shared.Namespace,
-		Parent:           runtimeKind(p.API.Kind),
-		Children:         []RuntimeKind{},
-		WatchNamespaces:  append([]string{}, p.Shared.WatchNamespaces...),
-		Allowed:          p.Install.AllowedNamespaces,
-		Finalizer:        p.Reconcile.Finalizer,
-		ForceConflicts:   *o.Spec.Reconcile.ForceConflicts,
-		ResyncPolicy:     o.Spec.Reconcile.ResyncPolicy,
-		WorkflowTemplate: p.Names.WorkflowTemplate,
-		ArgoServerURL:    strings.TrimSuffix(o.Spec.Install.ArgoServerURL, "/"),
-		Parameters:       []string{},
-		Status:           json.RawMessage("null"),
-		EventSource:      p.Names.EventSource,
-		Sensors:          []string{p.Names.Sensor},
+		Parent:            runtimeKind(p.API.Kind),
+		Children:          []RuntimeKind{},
+		WatchNamespaces:   append([]string{}, p.Shared.WatchNamespaces...),
+		AllowedNamespaces: p.Install.AllowedNamespaces,
+		Finalizer:         p.Reconcile.Finalizer,
+		ForceConflicts:    *o.Spec.Reconcile.ForceConflicts,
+		ResyncPolicy:      o.Spec.Reconcile.ResyncPolicy,
+		WorkflowTemplate:  p.Names.WorkflowTemplate,
+		ArgoServerURL:     strings.TrimSuffix(o.Spec.Install.ArgoServerURL, "/"),
+		Parameters:        []string{},
+		Status:            json.RawMessage("null"),
+		EventSource:       p.Names.EventSource,
+		Sensors:           []string{p.Names.Sensor},
 	}
 	children, _ := ordered(p.Children)
 	for _, c := range children {
@@ -311,7 +311,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
 		kind.Expected = kind.Never && c.Object != nil && c.When == nil && c.ForEach == nil
 		kind.Fixed = c.podPrograms.fixed
-		kind.NotOwned = unowned(p, c)
+		kind.Unowned = unowned(p, c)
 		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
 		if templatesInPod(p) {
 			kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(
@@ -341,7 +341,7 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectorInPod(p)
 		if p.Logic.ResyncAfter {
-			r.DelayedTemplate = o.Metadata.Name + "-timer"
+			r.Timer = o.Metadata.Name + "-timer"
 		}
 	}
 	return r

@@ -304,33 +304,33 @@ type Grant struct {
 
 // Runtime configures argoperator's own steps, which read it as JSON.
 type Runtime struct {
-	Operator         string           `json:"operator"`
-	Engine           Engine           `json:"engine"`
-	Namespace        string           `json:"namespace"`
-	Digest           string           `json:"digest"`
-	Parent           RuntimeKind      `json:"parent"`
-	Children         []RuntimeKind    `json:"children"`
-	WatchNamespaces  []string         `json:"watchNamespaces"`
-	Allowed          string           `json:"allowedNamespaces,omitempty"` // a regular expression
-	Finalizer        string           `json:"finalizer"`
-	ForceConflicts   bool             `json:"forceConflicts"`
-	Status           json.RawMessage  `json:"status"`
-	ResyncPolicy     string           `json:"resyncPolicy"`
-	WorkflowTemplate string           `json:"workflowTemplate"`
-	ArgoServerURL    string           `json:"argoServerURL"`
-	Parameters       []string         `json:"parameters"`
-	SensorTemplates  bool             `json:"templates,omitempty"` // the Sensor computes the children
-	Related          []RuntimeRelated `json:"related,omitempty"`
-	ReadsObjects     bool             `json:"interdependent,omitempty"` // children are computed from other objects
-	Existing         bool             `json:"existing,omitempty"`       // another operator, or Kubernetes, owns the parent's kind
-	Decorate         bool             `json:"decorate,omitempty"`       // the logic may set labels and annotations on the parent
-	Patches          []RuntimeKind    `json:"patches,omitempty"`        // objects of others of which fields are set
-	ChildMetadata    json.RawMessage  `json:"childMetadata,omitempty"`  // labels and annotations of the children that the logic makes
-	DelayedTemplate  string           `json:"timer,omitempty"`          // the WorkflowTemplate of delayed runs that the logic requests
-	EventSource      string           `json:"eventSource"`
-	Sensors          []string         `json:"sensors"`
-	EmitsEvents      bool             `json:"emitEvents,omitempty"` // an Event reports each change of the condition Ready
-	Token            *RuntimeToken    `json:"token,omitempty"`      // the rotated token
+	Operator          string           `json:"operator"`
+	Engine            Engine           `json:"engine"`
+	Namespace         string           `json:"namespace"`
+	Digest            string           `json:"digest"`
+	Parent            RuntimeKind      `json:"parent"`
+	Children          []RuntimeKind    `json:"children"`
+	WatchNamespaces   []string         `json:"watchNamespaces"`
+	AllowedNamespaces string           `json:"allowedNamespaces,omitempty"` // a regular expression
+	Finalizer         string           `json:"finalizer"`
+	ForceConflicts    bool             `json:"forceConflicts"`
+	Status            json.RawMessage  `json:"status"`
+	ResyncPolicy      string           `json:"resyncPolicy"`
+	WorkflowTemplate  string           `json:"workflowTemplate"`
+	ArgoServerURL     string           `json:"argoServerURL"`
+	Parameters        []string         `json:"parameters"`
+	SensorTemplates   bool             `json:"sensorTemplates,omitempty"` // the Sensor computes the children
+	Related           []RuntimeRelated `json:"related,omitempty"`
+	ReadsObjects      bool             `json:"readsObjects,omitempty"`  // children are computed from other objects
+	Existing          bool             `json:"existing,omitempty"`      // another operator, or Kubernetes, owns the parent's kind
+	Decorate          bool             `json:"decorate,omitempty"`      // the logic may set labels and annotations on the parent
+	Patches           []RuntimeKind    `json:"patches,omitempty"`       // objects of others of which fields are set
+	ChildMetadata     json.RawMessage  `json:"childMetadata,omitempty"` // labels and annotations of the children that the logic makes
+	Timer             string           `json:"timer,omitempty"`         // the WorkflowTemplate of delayed runs that the logic requests
+	EventSource       string           `json:"eventSource"`
+	Sensors           []string         `json:"sensors"`
+	EmitsEvents       bool             `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready
+	Token             *RuntimeToken    `json:"token,omitempty"`       // the rotated token
 }
 
 // RuntimeToken configures the rotation of the Sensors' token.
@@ -360,14 +360,14 @@ type RuntimeKind struct {
 	DependsOn       []string        `json:"dependsOn,omitempty"`
 	Needs           []RuntimeNeed   `json:"needs,omitempty"`
 	Adopt           bool            `json:"adopt,omitempty"`
-	Beside          bool            `json:"beside,omitempty"`    // of a patch: its objects are in the namespace of the custom resource
-	Never           bool            `json:"never,omitempty"`     // it is not updated once it exists
-	Expected        bool            `json:"expected,omitempty"`  // never updated and always wanted: the resync looks whether it is there
-	Fixed           json.RawMessage `json:"fixed,omitempty"`     // evaluated on the object: a fingerprint whose change replaces it
-	NotOwned        bool            `json:"unowned,omitempty"`   // it cannot, or must not, have an owner reference
-	Identity        json.RawMessage `json:"place,omitempty"`     // of a template: name and namespace of its objects
-	IdentityForEach json.RawMessage `json:"placeEach,omitempty"` // the forEach of Identity
-	Selected        json.RawMessage `json:"selected,omitempty"`  // of the parent: whether the operator manages it
+	Beside          bool            `json:"beside,omitempty"`          // of a patch: its objects are in the namespace of the custom resource
+	Never           bool            `json:"never,omitempty"`           // it is not updated once it exists
+	Expected        bool            `json:"expected,omitempty"`        // never updated and always wanted: the resync looks whether it is there
+	Fixed           json.RawMessage `json:"fixed,omitempty"`           // evaluated on the object: a fingerprint whose change replaces it
+	Unowned         bool            `json:"unowned,omitempty"`         // it cannot, or must not, have an owner reference
+	Identity        json.RawMessage `json:"identity,omitempty"`        // of a template: name and namespace of its objects
+	IdentityForEach json.RawMessage `json:"identityForEach,omitempty"` // the forEach of Identity
+	Selected        json.RawMessage `json:"selected,omitempty"`        // of the parent: whether the operator manages it
 }
 
 // RuntimeNeed is a value that a template waits for, and the children that it is computed
@@ -383,7 +383,7 @@ type RuntimeNeed struct {
 type RuntimeRelated struct {
 	RuntimeKind
 	Rule     json.RawMessage `json:"rule"`
-	Multiple bool            `json:"several"`
+	Multiple bool            `json:"multiple"`
 	Watch    bool            `json:"watch"`
 	Delete   bool            `json:"delete,omitempty"`
 }

@@ -166,7 +166,7 @@ func triggersSensor(o objects, p argo.Pod, s *eventsv1.Sensor) bool {
 	for _, script := range p.Scripts(o.Objects) {
 		for _, d := range s.Spec.Dependencies {
 			e, parent := entryOf(o, s, d), script.Config.Parent
-			if script.Command == "resync" && script.Config.Templates && e.Resource == parent.Plural && e.Group == parent.Group() {
+			if script.Command == "resync" && script.Config.SensorTemplates && e.Resource == parent.Plural && e.Group == parent.Group() {
 				return true
 			}
 		}

@@ -69,6 +69,6 @@ func eventMutations() []directMutation {
 
 // emitEvents makes the operator's pod write an Event when Ready changes.
 func emitEvents(f *fixture) {
-	f.config["emitEvents"] = true
+	f.config["emitsEvents"] = true
 	f.clusterRoles["workflow"].Rules = append(f.clusterRoles["workflow"].Rules, rule("", "events", "create"))
 }

@@ -10,7 +10,7 @@ import (
 
 // useTemplates passes the children computed from templates to the pod.
 func useTemplates(f *fixture) {
-	f.config["templates"] = true
+	f.config["sensorTemplates"] = true
 	f.template.Spec.Arguments.Parameters = append(f.template.Spec.Arguments.Parameters, wfv1.Parameter{Name: "desired", Value: wfv1.AnyStringPtr("")})
 	for i := range f.template.Spec.Templates[0].ContainerSet.Containers {
 		c := &f.template.Spec.Templates[0].ContainerSet.Containers[i]
