@@ -490,10 +490,10 @@ func (w *table) resync() error {
 	if err := w.Settle(context.Background(), enough); err != nil { // the next resync starts after all events
 		return err
 	}
-	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.Install.Namespace + "/workflows"
+	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.Shared.Namespace + "/workflows"
 	return w.send(http.MethodPost, path, "application/json", fmt.Sprintf(
 		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"resync-","namespace":%q},"spec":{"workflowTemplateRef":{"name":%q}}}`,
-		p.Install.Namespace, p.Names.CronWorkflow))
+		p.Shared.Namespace, p.Names.CronWorkflow))
 }
 
 // repeat writes the final custom resources of another cluster to this one, which
