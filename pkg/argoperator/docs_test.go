@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -232,9 +231,6 @@ func recipe(text string) string {
 
 func render(t *testing.T, result argoperator.Result, resource string) []map[string]any {
 	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("no python3 on the PATH, which operators of the workflow engine need")
-	}
 	objects, err := simulate.Decode([]byte(resource))
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/argoperator/argoperator/pkg/internal/testing/need"
 )
 
 // TestInstructions limits the instructions of commands, including their start, with
@@ -19,10 +21,7 @@ import (
 // vary between runs and machines. The remaining noise, the runtime's waiting on a
 // busy machine, is about 2 % of `version`.
 func TestInstructions(t *testing.T) {
-	valgrind, err := exec.LookPath("valgrind")
-	if err != nil {
-		t.Fatal("valgrind is not installed")
-	}
+	valgrind := need.Program(t, "valgrind")
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the counts are for amd64")
 	}

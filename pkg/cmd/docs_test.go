@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func try(t *testing.T, b pages.Block, dir string) {
 	case strings.Contains(b.Text, "kubectl"):
 		t.Errorf("%s: it needs a cluster: mark the block", b.At)
 	case b.Info() == "sh":
-		if out, err := shell(dir, b.Text); err != nil {
+		if out, err := shell(dir, testedElsewhere(b.Text)); err != nil {
 			t.Errorf("%s: %v\n%s", b.At, err, out)
 		}
 	case b.Info() == "console":
@@ -71,6 +72,15 @@ func try(t *testing.T, b pages.Block, dir string) {
 	default:
 		t.Errorf("%s: no rule to run a block of %q", b.At, b.Info())
 	}
+}
+
+// tests matches the line of a page that runs all tests of an example. TestOperators of
+// pkg/internal/run/testsuite runs them.
+var tests = regexp.MustCompile(`(?m)^argoperator test -f (examples/[a-z-]+)(?: +#.*)?$`)
+
+// testedElsewhere replaces such lines with a check that the example has tests.
+func testedElsewhere(script string) string {
+	return tests.ReplaceAllString(script, "ls $1/tests/*.yaml")
 }
 
 // shell runs a script and returns its output, including findings. It runs the binary under

@@ -3,7 +3,6 @@ package cmd
 import (
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,9 +17,6 @@ import (
 // TestHelpExamples runs the examples of each command as a user types them, in a new
 // project of argoperator init that is a Git repository.
 func TestHelpExamples(t *testing.T) {
-	if _, err := exec.LookPath("git"); err != nil {
-		t.Skip("no git on the PATH")
-	}
 	server := apiservertest.Start(apiservertest.Script{})
 	t.Cleanup(server.Close)
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")

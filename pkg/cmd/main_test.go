@@ -15,11 +15,20 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/argoperator/argoperator/pkg/internal/testing/apiservertest"
+	"github.com/argoperator/argoperator/pkg/internal/testing/pythontest"
 )
 
 // TestMain makes the command available to the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"argoperator": process, "kubectl-argoperator": process})
+	testscript.Main(withPython{m}, map[string]func(){"argoperator": process, "kubectl-argoperator": process})
+}
+
+// withPython runs the tests with a python3 that is cheap to start.
+type withPython struct{ *testing.M }
+
+func (m withPython) Run() int {
+	defer pythontest.Start()()
+	return m.M.Run()
 }
 
 // process runs the command as cmd/argoperator does.

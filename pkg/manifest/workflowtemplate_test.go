@@ -31,12 +31,10 @@ func TestAfterRead(t *testing.T) {
 		{"nothing to do", false, "workspace/read.exit", []string{"sh", "-c", "exit 3"}, 0},
 		{"read was killed", false, "ctr/read/exitcode", []string{"sh", "-c", "exit 3"}, 0},
 	}
-	ran := 0
 	for _, shell := range shells {
-		if _, err := exec.LookPath(shell[0]); err != nil {
+		if _, err := exec.LookPath(shell[0]); err != nil && shell[0] != "sh" {
 			continue
 		}
-		ran++
 		for _, tt := range tests {
 			t.Run(shell[0]+" "+tt.name, func(t *testing.T) {
 				t.Parallel()
@@ -74,9 +72,6 @@ func TestAfterRead(t *testing.T) {
 				t.Errorf("exit code %d, want that of the logic, 4", got)
 			}
 		})
-	}
-	if ran == 0 {
-		t.Skip("no shell on the PATH")
 	}
 }
 

@@ -3,7 +3,6 @@ package adopt_test
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -39,9 +38,6 @@ func fromTutorial(text string) (scaffold.Project, []string, diag.List) {
 // TestTutorialGolden compares the project of a hand-written operator with testdata,
 // and runs its test with the original program.
 func TestTutorialGolden(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("no python3 on the PATH")
-	}
 	p, notes, _ := fromTutorial(greeter(t))
 	result, err := scaffold.Files(p)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/project/adopt"
 	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/testing/need"
 	"github.com/argoperator/argoperator/pkg/internal/testing/scaffoldtest"
 )
 
@@ -89,9 +90,8 @@ func TestVariants(t *testing.T) {
 	for _, v := range variants() {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
-			interpreter := map[string]string{"python": "python3", "node": "node", "sh": "jq", "go": "go"}[v.options.Logic]
-			if _, err := exec.LookPath(interpreter); err != nil && interpreter != "" {
-				t.Skipf("no %s on the PATH", interpreter)
+			if program := map[string]string{"node": "node", "sh": "jq"}[v.options.Logic]; program != "" {
+				need.Program(t, program)
 			}
 			result := v.files(t)
 			if len(result.Notes) > 0 {
@@ -142,9 +142,6 @@ func TestTestsFail(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := exec.LookPath("python3"); err != nil && strings.Contains(name, "python") {
-				t.Skip("no python3 on the PATH")
-			}
 			all := variants()
 			at := slices.IndexFunc(all, func(v variant) bool { return v.name == name })
 			scaffoldtest.Fails(t, all[at].files(t), changes)
@@ -155,9 +152,6 @@ func TestTestsFail(t *testing.T) {
 // TestMakefile: every target that the README or the workflow names is there, and
 // make understands all of them.
 func TestMakefile(t *testing.T) {
-	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip("no make on the PATH")
-	}
 	for _, v := range variants() {
 		if v.options.Logic != "" {
 			continue
@@ -201,9 +195,6 @@ func TestVersions(t *testing.T) {
 // TestLocalCluster compares what `make install` of a project applies with what
 // `make kind` of this repository does, so that a project runs on that cluster.
 func TestLocalCluster(t *testing.T) {
-	if _, err := exec.LookPath("make"); err != nil {
-		t.Skip("no make on the PATH")
-	}
 	dir := t.TempDir()
 	if err := scaffold.Write(dir, variants()[0].files(t).Files); err != nil {
 		t.Fatal(err)

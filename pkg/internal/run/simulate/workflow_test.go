@@ -3,7 +3,6 @@ package simulate
 import (
 	"bytes"
 	"context"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -23,9 +22,6 @@ func config(name string) map[string]any {
 // TestWorkflow runs the programs of a pod in order, with their files and variables,
 // until one fails; then the exit handler.
 func TestWorkflow(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no sh on the PATH")
-	}
 	tests := []struct {
 		name, reason string
 		change       func(*wfv1.WorkflowSpec)
@@ -90,9 +86,6 @@ func TestRunnerFails(t *testing.T) {
 
 // TestSecret checks that a variable reads its value from a Secret in the cluster.
 func TestSecret(t *testing.T) {
-	if _, err := exec.LookPath("sh"); err != nil {
-		t.Skip("no sh on the PATH")
-	}
 	s := start(t, "pods.yaml")
 	apply(t, s, map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "greeting", "namespace": "argo-events"},
