@@ -205,8 +205,7 @@ func (c *cluster) prune(t *testing.T, mallory dynamic.Interface, engine string) 
 
 // forgeObserved writes into a custom resource what the operator keeps there.
 func (c *cluster) forgeObserved(t *testing.T, mallory dynamic.Interface) {
-	o := c.install(t, "observed annotations", "../testdata/behaviour/taken-name-k8s")
-	o.audit.withheld = "create example.com/things" // a patch of Argo's k8s trigger for an object that is gone
+	o := c.install(t, "observed annotations", "../testdata/behaviour/taken-name-annotations")
 	victim := c.precious(t, nsA, "important")
 	untouched := c.victims(t, nsA, "important")
 	mine := mallory.Resource(kept).Namespace(nsA)

@@ -40,7 +40,6 @@ func TestOutputs(t *testing.T) {
 	}
 	for name, definition := range map[string]string{
 		"direct":    memcachedAs(t, "Memapply"),
-		"patches":   renamed(t, "testdata/patched", "kind: Patched\n", "kind: Patchapply\n", "name: patched\n", "name: patchapply\n"),
 		"pods":      logicFor(t, "Memlogapply"),
 		"templates": tutorialFor(t, "Memstepapply"),
 	} {

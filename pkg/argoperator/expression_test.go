@@ -62,17 +62,3 @@ func linted(t *testing.T, dir, name string) (diag.List, string) {
 	}
 	return result.Findings, out.String()
 }
-
-// TestK8sTriggerPluralHint applies the hint of k8s-trigger-plural as it is
-// printed.
-func TestK8sTriggerPluralHint(t *testing.T) {
-	data, err := os.ReadFile(root + "/testdata/expression/k8s-trigger-plural.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	fixed := bytes.Replace(data, []byte("kind: DNS\n"), []byte("kind: DNS\n    plural: dnss\n"), 1)
-	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: fixed}}, argoperator.Options{})
-	if err != nil || len(result.Findings) > 0 {
-		t.Error(err, result.Findings)
-	}
-}

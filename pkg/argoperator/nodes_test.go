@@ -27,7 +27,7 @@ func TestNodes(t *testing.T) {
 	got := map[string]map[string]program{}
 	for _, file := range []string{
 		"examples/memcached", "examples/webapp", "examples/website",
-		"testdata/behaviour/observed-annotations", "testdata/behaviour/taken-name-k8s", "testdata/behaviour/failing-template", "testdata/behaviour/listed",
+		"testdata/behaviour/observed-annotations", "testdata/behaviour/failing-template", "testdata/behaviour/listed",
 	} {
 		got[file] = programsOf(t, filepath.Join(root, filepath.FromSlash(file), "operator.yaml"))
 	}

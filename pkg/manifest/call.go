@@ -27,7 +27,7 @@ const callTimeout = 5
 // Kubernetes fills a Secret of a service account, which must exist before, with a token
 // that does not expire. A CronWorkflow fills one with a rotated token.
 func tokenSecrets(p *plan.Plan) []Object {
-	if !p.Reconcile.Execution.HTTPTriggers {
+	if p.Reconcile.Execution.RunsPods {
 		return nil
 	}
 	secret := &corev1.Secret{
@@ -49,12 +49,10 @@ func tokenSecrets(p *plan.Plan) []Object {
 // itself.
 func sensorPod(p *plan.Plan, s plan.Sensor) *eventsv1.Template {
 	pod := eventsPod(p, plan.SensorAccount, s.Pod)
-	if !p.Reconcile.Execution.RunsPods {
-		pod.Container.Env = append(pod.Container.Env, rareCollection)
-	}
-	if !p.Reconcile.Execution.HTTPTriggers {
+	if p.Reconcile.Execution.RunsPods {
 		return pod
 	}
+	pod.Container.Env = append(pod.Container.Env, rareCollection)
 	pod.Container.Env = append([]corev1.EnvVar{{Name: "SSL_CERT_DIR", Value: serviceAccountDir}}, pod.Container.Env...)
 	if p.RotatesToken() {
 		pod.Volumes = append(pod.Volumes, firstToken(p))

@@ -442,10 +442,6 @@ type Reconcile struct {
 	// [engines](../explanation/engines.md).
 	// +default=auto
 	Engine string `json:"engine,omitempty"         jsonschema:"enum=auto,enum=direct,enum=workflow,enum=steps"`
-	// How the `direct` engine writes. `http` uses server-side apply and a token in a Secret. `k8s` needs no Secret, is
-	// limited to 2.5 writes a second and cannot write status.
-	// +default=http
-	Trigger string `json:"trigger,omitempty"        jsonschema:"enum=http,enum=k8s"`
 	// Number of Sensors of the `direct` engine that share the custom resources, 1 to 16.
 	// +default=1
 	Shards *int32 `json:"shards,omitempty"         jsonschema:"minimum=1,maximum=16"`

@@ -86,7 +86,6 @@ func defaultChild(child *v1alpha1.Child) {
 
 func defaultReconcile(r *v1alpha1.Reconcile) {
 	fill(&r.Engine, "auto")
-	fill(&r.Trigger, "http")
 	fillPointer(&r.Shards, 1)
 	fill(&r.Resync, "30m")
 	fill(&r.ResyncPolicy, "Changed")

@@ -15,15 +15,8 @@ import (
 func (c *checker) engine() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
 	if r.Engine == "workflow" || r.Engine == "steps" {
-		for key, other := range map[string]bool{"trigger": r.Trigger != "http", "shards": *r.Shards != 1} {
-			if other {
-				c.addKey(
-					p.To(key),
-					diag.ConflictingKeys,
-					fmt.Sprintf("%s needs the direct engine", key),
-					"remove the key, or write engine: direct",
-				)
-			}
+		if *r.Shards != 1 {
+			c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the direct engine", "remove the key, or write engine: direct")
 		}
 	}
 	if r.Engine == "steps" {

@@ -80,8 +80,6 @@ func (c *checker) installGroup(name string, p source.Path) {
 	switch {
 	case r.Engine == "workflow" || r.Engine == "steps" || c.op.Spec.Logic != nil:
 		c.addKey(p, diag.ConflictingKeys, "install.group needs the direct engine", "remove the key")
-	case r.Trigger == "k8s":
-		c.addKey(p, diag.ConflictingKeys, "install.group needs the http trigger", "remove the key, or write reconcile: {trigger: http}")
 	case r.Shards != nil && *r.Shards > 1:
 		c.addKey(p, diag.ConflictingKeys, "install.group and reconcile.shards cannot be combined", "remove one of them")
 	}
@@ -102,8 +100,6 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 	switch {
 	case r.Engine == "workflow" || r.Engine == "steps":
 		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the direct engine", "remove the key, or write reconcile: {engine: direct}")
-	case r.Trigger == "k8s":
-		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the http trigger", "remove the key, or write reconcile: {trigger: http}")
 	case c.op.Spec.Targets.ArgoWorkflows == "3.5":
 		c.addKey(
 			p,

@@ -16,7 +16,7 @@ func directEvents(p *plan.Plan) []Event {
 	if p.WritesStatus() {
 		status = 1
 	}
-	write := func(n int, what string) []Part { return calls(n*perCall(p), what) }
+	write := func(n int, what string) []Part { return calls(n, what) }
 	first := write(n, "children applied")
 	first = append(first, write(n, "observed state stored")...)
 	first = append(first, write(status, "status")...)
@@ -84,10 +84,10 @@ func directEvents(p *plan.Plan) []Event {
 // rejection returns the cost of a failure at a new generation, until nothing more is
 // tried. Each failed attempt is recorded; the last one is, if a pod asks why, by the pod.
 func rejection(p *plan.Plan, status int) Event {
-	attempts := calls(perCall(p)*plan.MaxAttempts*plan.CallTries, "attempts, with retries")
+	attempts := calls(plan.MaxAttempts*plan.CallTries, "attempts, with retries")
 	statuses := calls(plan.MaxAttempts*status, "status, often a conflict")
 	if !p.Reconcile.Diagnoses {
-		return event(childRejected, attempts, calls(perCall(p)*plan.MaxAttempts, "failures recorded"), statuses).atMost("")
+		return event(childRejected, attempts, calls(plan.MaxAttempts, "failures recorded"), statuses).atMost("")
 	}
 	return event(childRejected, attempts, calls(plan.MaxAttempts-1, "failures recorded"), calls(1, "Workflow created"),
 		pod(3, "diagnosis: failure read, request repeated, answer stored"), statuses).
@@ -103,15 +103,6 @@ func watched(p *plan.Plan) int {
 		}
 	}
 	return n
-}
-
-// perCall returns the number of requests of a write: the k8s trigger gets the object
-// first.
-func perCall(p *plan.Plan) int {
-	if p.Reconcile.Execution.HTTPTriggers {
-		return 1
-	}
-	return 2
 }
 
 // dependents counts the children whose template or `when` reads other children.

@@ -65,7 +65,11 @@ func events(p *plan.Plan) []Event {
 
 // heartbeat returns the cost of the liveness check, which causes a write once a minute.
 func heartbeat(p *plan.Plan) Event {
-	return event(ticked, calls(perCall(p)*len(p.Sensors), "timestamp written by each Sensor"))
+	perSensor := 1
+	if p.Reconcile.Execution.RunsPods { // the k8s trigger gets the object first
+		perSensor = 2
+	}
+	return event(ticked, calls(perSensor*len(p.Sensors), "timestamp written by each Sensor"))
 }
 
 // rotation returns the cost of rotating the Sensors' token.

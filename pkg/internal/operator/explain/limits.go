@@ -171,18 +171,13 @@ func nameLimit(kind string) (characters int, note string) {
 
 // rates returns limits over time.
 func rates(p *plan.Plan) []Limit {
-	const oneClient = "5 requests per second for all its k8s triggers"
-	switch {
-	case p.Reconcile.Execution.RunsPods:
-		return []Limit{
-			{What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "per second", Note: oneClient + "; more wait"},
-		}
-	case !p.Reconcile.Execution.HTTPTriggers:
-		return []Limit{
-			{What: "writes", Of: "each Sensor", Limit: 2.5, Unit: "per second", Note: oneClient + "; each write reads the object first"},
-		}
+	if !p.Reconcile.Execution.RunsPods {
+		return nil // http triggers share one connection without a rate limit
 	}
-	return nil // http triggers share one connection without a rate limit
+	return []Limit{{
+		What: "Workflows created", Of: "Sensor " + p.Sensors[0].Name, Limit: 5, Unit: "per second",
+		Note: "5 requests per second for all its k8s triggers; more wait",
+	}}
 }
 
 func encoded(v any) []byte {

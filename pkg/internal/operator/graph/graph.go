@@ -115,7 +115,7 @@ func (b *builder) direct() {
 		b.arrow("bus", id, "")
 		for _, c := range b.plan.Children {
 			if s.Writes(c) {
-				b.arrow(id, childID(c), b.verb())
+				b.arrow(id, childID(c), "apply")
 			}
 		}
 		if s.Reports() {
@@ -123,14 +123,6 @@ func (b *builder) direct() {
 		}
 	}
 	b.written()
-}
-
-// verb returns how the direct engine writes children.
-func (b *builder) verb() string {
-	if b.plan.Reconcile.Trigger == "k8s" {
-		return "patch"
-	}
-	return "apply"
 }
 
 // workflow adds a Sensor that creates a Workflow.

@@ -19,7 +19,6 @@ import (
 const (
 	childLabel           = "argoperator.dev/child"      // the child's name in the definition
 	generationAnnotation = "argoperator.dev/generation" // metadata.generation of the custom resource that the child was made from
-	appliedAnnotation    = "argoperator.dev/applied"    // by the k8s trigger: the last applied object, without which no field can be removed
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs from write to write where each must cause an event, for example after failures
 	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims a child that it has not observed, to cause an event
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
@@ -109,8 +108,7 @@ type partition struct{ shard, worker int }
 
 // WritesStatus reports whether a trigger writes the status.
 func (p *Plan) WritesStatus() bool {
-	return p.API.Kind.StatusSubresource && p.Reconcile.Trigger != "k8s" &&
-		(p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
+	return p.API.Kind.StatusSubresource && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
 }
 
 // part is a trigger with its dependencies.
@@ -174,7 +172,6 @@ func (p part) weight() int {
 
 // newPart adds a dependency for each event. They share one jq program.
 func newPart(p *Plan, name, jq string, subset partition, events []Event, call Call) part {
-	call.K8s = p.Reconcile.Trigger == "k8s"
 	name = p.grouped(name)
 	if subset.worker > 0 {
 		name = fmt.Sprintf("%s-worker%d", name, subset.worker+1)
@@ -341,15 +338,6 @@ func inputsOf(p *Plan, c Child) []string {
 // observed, because its inputs may have changed since the first write.
 func (p *Plan) ReappliedWhenCreated(c Child) bool { return len(inputsOf(p, c)) > 0 }
 
-// operation returns how a k8s trigger creates a child. A patch creates a missing object
-// and updates an existing one.
-func operation(c Child) string {
-	if c.Adopt {
-		return "patch"
-	}
-	return "create"
-}
-
 // observePart stores the observed state of a child on the custom resource.
 func observePart(p *Plan, c Child, subset partition) part {
 	allow := okRecord
@@ -357,16 +345,6 @@ func observePart(p *Plan, c Child, subset partition) part {
 		allow = okObserved
 	}
 	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
-}
-
-// fieldManager returns the manager and operation that managedFields has for the
-// operator's writes. A k8s trigger sets no field manager, so the API server derives it
-// from the user agent.
-func fieldManager(p *Plan) (manager, operation string) {
-	if p.Reconcile.Trigger == "k8s" {
-		return "argo-events", "Update"
-	}
-	return p.Runtime.Operator, "Apply"
 }
 
 // statusPart computes the status from the observed state.

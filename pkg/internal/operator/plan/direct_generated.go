@@ -91,59 +91,57 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared128}}}}}},
 					Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131,
 					Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner", Args: []string{
-		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared135, Then: &shared136, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 7, Func: &shared137}}, {Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{}}}, &shared138}}}}}}}}, {Name: "segment",
-		Args: []string{"text"}, Body: &shared139}, {Name: "deletionPath",
-		Args: []string{"query"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared141,
-				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142,
-					Then: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{&shared144}}}},
-						Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
-				Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Left: &shared149,
-				Right: &gojq.Query{Left: &shared150, Right: &shared151, Op: 1}, Op: 1}}}}},
-			Op: 3}, Right: &shared152, Op: 3}}, {Name: "deleteOptions", Args: []string{
-		"uid", "policy"}, Body: &shared153}, {Name: "deletion", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
-			Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
-					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "deletionPath", Args: []*gojq.Query{&shared159}}}}}, &shared160,
-					{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "deleteOptions", Args: []*gojq.Query{&shared161, &shared162}}}}}}}}}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
+		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+			Type: 7, Func: &shared135}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared136}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared137},
+	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
+						Args: []*gojq.Query{&shared142}}}}, Op: 3}, Else: &shared143}}},
+				Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared146,
+			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "segment", Args: []*gojq.Query{{Left: &shared147, Right: &gojq.Query{
+				Left: &shared148, Right: &shared149, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared150,
+		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
+		Body: &shared151}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154, Elif: []*gojq.IfElif{
+			{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared156, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						{Left: &shared164, Right: &shared165, Op: 3}}}}}}, &shared166, &shared167}}}}}}}},
-	{Name: "fixed", Body: &shared168}, {Name: "replaces", Args: []string{
-		"seen", "wanted"}, Body: &shared169}, {Name: "lookAt", Args: []string{
-		"path", "seen", "event"}, Body: &shared170}, {Name: "owned", Args: []string{
-		"seen", "update", "repeated", "applied"}, Body: &gojq.Query{Left: &shared171,
-		Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						&shared157}}}}}, &shared158, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
+						&shared159, &shared160}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared161,
+				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared162, Right: &shared163,
+						Op: 3}}}}}}, &shared164, &shared165}}}}}}}}, {Name: "fixed", Body: &shared166},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared167},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared168},
+	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
+		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared175, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
-										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared178}}}}, Op: 1}}}}}},
-								Else: &shared179}}}, Op: 3}, Right: &shared180, Op: 3}, Right: &shared181,
-							Op: 3}}}}}}, Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML",
-		Body: &shared183}, {Name: "reclaimPatch", Args: []string{"try_"},
-		Body: &shared184}, {Name: "refusal", Args: []string{"seen"}, Body: &shared185},
-	{Name: "ask", Body: &shared192}, {Name: "failure", Args: []string{
-		"seen", "attempts"}, Body: &shared193}, {Name: "failureMessage", Args: []string{
-		"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{
+				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
+										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared176}}}}, Op: 1}}}}}},
+								Else: &shared177}}}, Op: 3}, Right: &shared178, Op: 3}}}}}}, Op: 3},
+				Right: &shared179, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared180},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared181},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared182}, {Name: "ask",
+		Body: &shared189}, {Name: "failure", Args: []string{"seen", "attempts"},
+		Body: &shared190}, {Name: "failureMessage", Args: []string{"seen",
+		"last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 7, Func: &shared196}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared197}}, Programs: []jqfile.Named{{Name: "delete", Query: &gojq.Query{
+				{Term: &gojq.Term{Type: 7, Func: &shared193}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared194}}, Programs: []jqfile.Named{{Name: "delete", Query: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
@@ -1181,43 +1179,42 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
 															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 																Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-																Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-														{Term: &gojq.Term{Type: 3}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1},
-													Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
-										{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-																		Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-											Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+																Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}}}},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed",
+									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
 											Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 												{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+												Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+															{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																	Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+												Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
 							{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
 							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
 							{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}},
@@ -1240,69 +1237,55 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
 					{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 						Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::manager"}}},
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
 						Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 						Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::operation"}}}, Op: 8}, Op: 14},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "subresource"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-							Op: 8}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}}, {Name: "seen",
-		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "unready"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}},
-					{Key: "generation", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "0"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
-							{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-						Number: "0"}}, Op: 16}, Op: 1}}, {Key: "ready", Val: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-						Op:    8}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "applied", Val: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}},
-									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "annotation::applied"}}}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "null"}}}, Op: 16},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "fromjson"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 16}, Op: 1}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
+						Type: 13, Str: &gojq.String{Str: "Apply"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
+				Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "first"}}}, Op: 1}}, {Name: "seen", Body: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unready"}}}, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "uid"}}}}}}, {Key: "generation", Val: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}},
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0"}}}, Op: 16},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+					Op: 1}}, {Key: "ready", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{}}}, Op: 8}}, {Key: "message", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
 				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 					KeyVals: []*gojq.ObjectKeyVal{{Key: "fixed", Val: &gojq.Query{Term: &gojq.Term{
 						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}}}}}}}}}}},
 				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
 			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -1317,7 +1300,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					{Key: "fields", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::live"}}}}}}}}}}},
 				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite",
+		Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
 				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
@@ -2987,26 +2970,24 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
 													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
 													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-													Op:    15}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}, {Name: "reclaim",
-								Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-										{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+													Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
+							{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+									{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
 							{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
@@ -3019,85 +3000,21 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 										Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
 											Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 												Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
-							{Name: "withRemoved", Args: []string{"$before", "$now"}, Body: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$before"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}},
-									Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-									Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
-											{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Update: &gojq.Query{
-										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "has", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}, Then: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "withRemoved", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
-											Op: 17}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-											Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-											Op: 17}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$now"}}}}}}}, {Name: "applyByK8sTrigger", Body: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$update"}}}, Then: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "operation",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}},
-										{Key: "manifest", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "withRemoved", Args: []*gojq.Query{
-												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "applied"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-													Op:    16}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-														Op:    15}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-											Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::createOperation"}}}},
-										{Key: "manifest", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, {Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 1}}}}}}}}}}, {Name: "untouched",
-								Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
 										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
 									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-									Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+								Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 								Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
@@ -3174,8 +3091,6 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 															{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 14}, Then: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
 												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}},
-										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applyByK8sTrigger"}}}},
 										{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 											Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -3230,7 +3145,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
 		Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
 			{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared198}},
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared195}},
 				Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
 			Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
 		Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
@@ -3242,7 +3157,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
 							SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
 						Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-						Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{
+						Then: &gojq.Query{Left: &shared195, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
 								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
 									SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
@@ -3278,7 +3193,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
 											SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
 										Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-										Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{
+										Then: &gojq.Query{Left: &shared195, Right: &gojq.Query{Term: &gojq.Term{
 											Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
 												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
 													SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
@@ -3309,7 +3224,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 												Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
 													Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
 														&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
-												Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared198,
+												Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared195,
 												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
 													Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
@@ -3334,7 +3249,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
 														SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
 													Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-													Then: &gojq.Query{Left: &shared198, Right: &gojq.Query{Term: &gojq.Term{
+													Then: &gojq.Query{Left: &shared195, Right: &gojq.Query{Term: &gojq.Term{
 														Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
 															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
 																SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
@@ -3360,79 +3275,78 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
 					Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
 				Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared135,
-			Then: &shared136, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{
-										&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
-							Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
-							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &shared137, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
-							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
-					{Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared134,
-						Op: 1}}}}}}}}}}}}, {Name: "segment", Query: &shared139}, {Name: "deletionPath",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared135, SuffixList: []*gojq.Suffix{
+									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &shared135, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
+				{Key: "body", Val: &gojq.Query{Left: &shared136, Right: &shared134,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared137}, {Name: "deletionPath",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{
-					Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared199}},
-					Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
-			Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared200}}, Op: 3}, Right: &shared152, Op: 3}},
-	{Name: "deleteOptions", Query: &shared153}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
-			Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{
+					Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared196}},
+					Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+			Op: 3}, Right: &shared146, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared197}}, Op: 3}, Right: &shared150, Op: 3}},
+	{Name: "deleteOptions", Query: &shared151}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154,
+			Elif: []*gojq.IfElif{{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared156,
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
-									Right: &shared199, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146,
-							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared200,
-							Op: 3}, Right: &shared159, Op: 3}}}}, &shared160, {Key: "body", Val: &gojq.Query{
+							Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
+									Right: &shared196, Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144,
+							Op: 3}, Right: &shared145, Op: 3}, Right: &shared146, Op: 3}, Right: &shared197,
+							Op: 3}, Right: &shared157, Op: 3}}}}, &shared158, {Key: "body", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared161}}}}}},
-								{Key: "propagationPolicy", Val: &shared162}}}}}, Right: &shared154,
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared159}}}}}},
+								{Key: "propagationPolicy", Val: &shared160}}}}}, Right: &shared152,
 							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
+				KeyVals: []*gojq.ObjectKeyVal{&shared161, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared199,
-									Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
-							Op: 3}, Right: &shared148, Op: 3}, Right: &shared200, Op: 3}, Right: &shared164,
-						Op: 3}, Right: &shared165, Op: 3}}}}, &shared166, &shared167}}}}}}}},
-	{Name: "fixed", Query: &shared168}, {Name: "replaces", Query: &shared169},
-	{Name: "lookAt", Query: &shared170}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared140, Then: &gojq.Query{Left: &shared141, Right: &shared196,
+									Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+							Op: 3}, Right: &shared146, Op: 3}, Right: &shared197, Op: 3}, Right: &shared162,
+						Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, &shared165}}}}}}}},
+	{Name: "fixed", Query: &shared166}, {Name: "replaces", Query: &shared167},
+	{Name: "lookAt", Query: &shared168}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared175, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
-										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared178}}},
-											Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3},
-							Right: &shared180, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3},
-				Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Query: &shared183},
-	{Name: "reclaimPatch", Query: &shared184}, {Name: "refusal", Query: &shared185},
-	{Name: "ask", Query: &shared192}, {Name: "failure", Query: &shared193},
-	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared186, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared196,
-						SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
-					Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-		Query: &shared197}}, Recursive: []string{"patch", "withRemoved"}}
+				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
+										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared176}}},
+											Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared177}}}, Op: 3},
+							Right: &shared178, Op: 3}}}}}}, Op: 3}, Right: &shared179, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared180}, {Name: "reclaimPatch",
+		Query: &shared181}, {Name: "refusal", Query: &shared182}, {Name: "ask",
+		Query: &shared189}, {Name: "failure", Query: &shared190}, {Name: "failureMessage",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared191,
+			Then: &shared192, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared193, SuffixList: []*gojq.Suffix{
+							&shared185}}}, Right: &shared186, Op: 9}, Op: 15}, Then: &shared187,
+					Else: &shared188}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared194}},
+	Recursive: []string{"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::partitioned"}}}
@@ -4088,34 +4002,15 @@ var shared133 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared134,
 	Op: 1}}
 
-var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "option::k8sTrigger"}}}
+var shared135 = gojq.Func{Name: "owner"}
 
 var shared136 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-	KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{
-		Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}}, {Key: "manifest",
-		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
-				{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}}},
-						{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "owner"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}}},
-						{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "annotations"}}}}}}}}}}}}}}}}}}
-
-var shared137 = gojq.Func{Name: "owner"}
-
-var shared138 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared138 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -4124,19 +4019,19 @@ var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared139 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared140, Op: 1}
+var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared138, Op: 1}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childRoot"}}}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -4147,21 +4042,21 @@ var shared144 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
+
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childPlural"}}}
 
 var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
 var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childPlural"}}}
-
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4169,25 +4064,25 @@ var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared153 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared151 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared154, Op: 1}
+	Right: &shared152, Op: 1}
 
-var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4198,40 +4093,40 @@ var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared157 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared155 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
 
-var shared158 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared156 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared159 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared157 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared160 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared158 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared159 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared163 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared161 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared164 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared163 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared166 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared164 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared167 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared165 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
@@ -4249,10 +4144,10 @@ var shared167 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 		Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}, Op: 1}}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared167 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -4262,7 +4157,7 @@ var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}, Op: 1},
 	Op: 9}, Op: 14}
 
-var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared168 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -4287,22 +4182,20 @@ var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared171 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared169 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
 		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid",
 			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
 				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}},
-		Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
-			Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}},
-		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::noVersion"}}}}}}}}}}},
+		Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::noVersion"}}}}}}}}}}},
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::besideParent"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -4312,7 +4205,7 @@ var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared173 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared171 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
 		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -4327,7 +4220,7 @@ var shared173 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}},
 	Op: 3}}
 
-var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -4356,21 +4249,21 @@ var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -4379,20 +4272,7 @@ var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::k8sTrigger"}}},
-	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "annotation::applied"}}}, Val: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applied"}}},
-			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "labels"}, {Key: "annotations"}}}}}, Op: 18}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1},
-			Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
-
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -4409,7 +4289,7 @@ var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -4452,7 +4332,7 @@ var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -4501,19 +4381,19 @@ var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared188 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared185 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared189 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared190 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared188 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -4524,18 +4404,18 @@ var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared185 = gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{
+var shared182 = gojq.Query{Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
-		Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared185}}}, Right: &shared186, Op: 9},
+		Op: 15}, Then: &shared187, Else: &shared188}}}, Op: 3}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared189 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -4545,18 +4425,18 @@ var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared191 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared195 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared196 = gojq.Func{Name: "seen"}
+var shared193 = gojq.Func{Name: "seen"}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -4566,11 +4446,11 @@ var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared195 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared22, Then: &shared23, Else: &shared24}}}
 
-var shared199 = gojq.Query{Left: &shared144, Right: &shared140, Op: 1}
+var shared196 = gojq.Query{Left: &shared142, Right: &shared138, Op: 1}
 
-var shared200 = gojq.Query{Left: &shared149, Right: &gojq.Query{Left: &shared150,
-	Right: &gojq.Query{Left: &shared151, Right: &shared140, Op: 1}, Op: 1},
+var shared197 = gojq.Query{Left: &shared147, Right: &gojq.Query{Left: &shared148,
+	Right: &gojq.Query{Left: &shared149, Right: &shared138, Op: 1}, Op: 1},
 	Op: 1}

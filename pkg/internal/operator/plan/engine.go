@@ -10,7 +10,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
-	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // Reason is a part of a definition that an engine does not support.
@@ -44,7 +43,6 @@ func withoutEffect(d *definition.Definition, why Reason) diag.List {
 		set  bool
 		path []string
 	}{
-		{spec.Reconcile.Trigger == "k8s", []string{"spec", "reconcile", "trigger"}},
 		{spec.Reconcile.Shards != nil && *spec.Reconcile.Shards > 1, []string{"spec", "reconcile", "shards"}},
 		{spec.Install.TokenRotation != "", []string{"spec", "install", "tokenRotation"}},
 	} {
@@ -139,7 +137,7 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 			add(readsAllMessage(name), "status")
 		}
 	}
-	return append(list, k8sTriggerReasons(p)...)
+	return list
 }
 
 func directChildReasons(p *Plan, c Child, inStatus bool, add func(message string, path ...string)) {
@@ -164,7 +162,7 @@ func directChildReasons(p *Plan, c Child, inStatus bool, add func(message string
 
 // hasStateField reports whether the observed state can be in the status.
 func hasStateField(p *Plan, d *definition.Definition) bool {
-	return len(p.API.Versions) > 0 && p.Reconcile.Trigger != "k8s" && !takesStateField(d)
+	return len(p.API.Versions) > 0 && !takesStateField(d)
 }
 
 // listedReason returns why the observed state lists the objects of a child one by one,
@@ -256,58 +254,6 @@ func fieldWithoutOwner(c Child) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// httpTrigger is the hint for what the k8s trigger does not support.
-const httpTrigger = "use the http trigger, which is the default: reconcile: {trigger: http}"
-
-// k8sTriggerReasons lists what the k8s trigger of Argo Events does not support.
-func k8sTriggerReasons(p *Plan) []Reason {
-	if p.Reconcile.Trigger != "k8s" {
-		return nil
-	}
-	at := []string{"spec", "reconcile", "trigger"}
-	var list []Reason
-	if len(p.Status.Fields) > 0 {
-		list = append(list, Reason{Path: []string{"spec", "status"}, Message: "the k8s trigger cannot write status", Hint: httpTrigger})
-	}
-	for i, c := range p.Children {
-		if c.When != nil {
-			list = append(list, Reason{
-				Path:    []string{"spec", "children", strconv.Itoa(i), "when"},
-				Message: "the k8s trigger would delete any object with the name of the child, whatever its UID", Hint: httpTrigger,
-			})
-		}
-		if c.Update != InPlace {
-			list = append(list, Reason{
-				Path:    []string{"spec", "children", strconv.Itoa(i), "update"},
-				Message: "the k8s trigger can only patch children", Hint: httpTrigger,
-			})
-		}
-	}
-	for _, k := range append([]Kind{p.API.Kind}, childKinds(p)...) {
-		if guess := schema.GuessedPlural(k.Kind); guess != k.Plural {
-			hint := httpTrigger
-			if k == p.API.Kind && !p.API.Existing && p.API.CRD == nil {
-				hint = join("use that plural before you install the CRD: api: {plural: "+guess+"}", hint)
-			}
-			list = append(
-				list,
-				Reason{
-					Path:    at,
-					Message: fmt.Sprintf("the k8s trigger calls the resource of %s %s, not %s", k.Kind, guess, k.Plural),
-					Hint:    hint,
-				},
-			)
-		}
-		if !k.Namespaced {
-			list = append(
-				list,
-				Reason{Path: at, Message: fmt.Sprintf("the k8s trigger cannot address the cluster-scoped %s", k.Kind), Hint: httpTrigger},
-			)
-		}
-	}
-	return list
 }
 
 // workflowReasons lists what the pod cannot evaluate, because it does not run jq.

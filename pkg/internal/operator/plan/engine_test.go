@@ -36,7 +36,6 @@ func TestEngine(t *testing.T) {
 		{"mutable name", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Direct, nil},
 		{"cluster-scoped child", `  children: [{name: c, template: {apiVersion: v1, kind: Namespace, metadata: {name: "x-${ .metadata.name }"}}}]` + "\n", Direct, nil},
 		{"whole child", one + "  status: {n: '${ $children.c | length }'}\n", Workflow, []string{"spec.status whole"}},
-		{"forEach without a place for the list", `  reconcile: {trigger: k8s, engine: auto}` + "\n" + `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Workflow, []string{"spec.children.0.forEach cannot store"}},
 		{"logic", one + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
 	}
 	for _, tt := range tests {

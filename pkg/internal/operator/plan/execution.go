@@ -3,10 +3,9 @@ package plan
 // Execution has everything that differs between the engines. Other code reads these
 // fields instead of comparing the name of an engine.
 type Execution struct {
-	RunsPods         bool     // a reconcile is a Workflow; otherwise the Sensors compute it and write to the API server
+	RunsPods         bool     // a reconcile is a Workflow; otherwise the Sensors compute it and write to the API server, with a token from a Secret
 	PodPerStep       bool     // every step is a pod, and values are parameters of the Workflow
 	OneReconcilePod  bool     // one pod reads, computes and writes; it can read other objects
-	HTTPTriggers     bool     // the Sensors send requests themselves, with a token from a Secret
 	ComputesStatus   bool     // jq in the Sensor computes the status
 	ObservedOnParent bool     // the custom resource holds the observed state of the children, because a Sensor reads no objects
 	Prunes           bool     // children that are no longer wanted are deleted
@@ -16,17 +15,13 @@ type Execution struct {
 }
 
 // execution returns the execution of an engine.
-func execution(e Engine, trigger string) Execution {
+func execution(e Engine) Execution {
 	switch e {
 	case Direct:
-		out := Execution{
-			HTTPTriggers: true, ComputesStatus: true, ObservedOnParent: true, Writer: SensorAccount, ChildEvents: []string{"ADD", "UPDATE", "DELETE"},
+		return Execution{
+			ComputesStatus: true, ObservedOnParent: true, Writer: SensorAccount, ChildEvents: []string{"ADD", "UPDATE", "DELETE"},
 			Summary: "jq and http triggers in the Sensor; no pods",
 		}
-		if trigger == "k8s" {
-			out.HTTPTriggers, out.Summary = false, "jq and k8s triggers in the Sensor; no pods"
-		}
-		return out
 	case Steps:
 		return Execution{
 			RunsPods: true, PodPerStep: true, Writer: ReconcileAccount, ChildEvents: []string{"UPDATE", "DELETE"},

@@ -200,7 +200,7 @@ func ownGrants(p *Plan) []Grant {
 	}
 	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Grant{
-			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "patch"), InWatchedNamespaces: true,
+			Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"patch"}, InWatchedNamespaces: true,
 			Reason: "store the observed state of the children in annotations",
 		})
 	}
@@ -216,11 +216,8 @@ func ownGrants(p *Plan) []Grant {
 // writeGrant returns the permissions of the Sensors on the children of one kind.
 func writeGrant(p *Plan, k Kind) Grant {
 	g := Grant{
-		Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: verbs(p, "create", "patch"), InWatchedNamespaces: true,
+		Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"create", "patch"}, InWatchedNamespaces: true,
 		Reason: "create and update children by server-side apply",
-	}
-	if p.Reconcile.Trigger == "k8s" {
-		g.Reason = "create and patch children"
 	}
 	for _, c := range p.Children {
 		if c.Kind != k || !p.listed(c) && c.When == nil && c.Replaced == nil {
@@ -238,12 +235,4 @@ func writeGrant(p *Plan, k Kind) Grant {
 		break
 	}
 	return g
-}
-
-// verbs returns the verbs of a write. The k8s trigger gets the object first.
-func verbs(p *Plan, list ...string) []string {
-	if p.Reconcile.Trigger == "k8s" {
-		return append([]string{"get"}, list...)
-	}
-	return list
 }

@@ -72,7 +72,7 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	group = &Plan{
 		Names: members[0].Names, Shared: shared, // the names follow from that of the group
 		Operator:  Operator{Name: name, Labels: ownLabels(name)},
-		Reconcile: Reconcile{Engine: Direct, Execution: execution(Direct, members[0].Reconcile.Trigger), Shards: 1},
+		Reconcile: Reconcile{Engine: Direct, Execution: execution(Direct), Shards: 1},
 		Runtime:   Runtime{Operator: name, Engine: Direct, Namespace: shared.Namespace},
 	}
 	var digests []any

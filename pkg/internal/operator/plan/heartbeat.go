@@ -55,7 +55,7 @@ func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	for i, s := range sensors {
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
-			Name: heartbeatTrigger, On: []string{name}, Call: &Call{Allow: okApply, K8s: !p.Reconcile.Execution.HTTPTriggers},
+			Name: heartbeatTrigger, On: []string{name}, Call: &Call{Allow: okApply, K8s: p.Reconcile.Execution.RunsPods},
 		})
 	}
 	return sensors
@@ -64,7 +64,7 @@ func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 func heartbeatJQ(p *Plan, sensor, digest string) string {
 	received := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, quote(LastReceivedAnnotation(sensor)))
 	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, quote(SubscribedAnnotation(sensor)), quote(digest))
-	if !p.Reconcile.Execution.HTTPTriggers {
+	if p.Reconcile.Execution.RunsPods {
 		return fmt.Sprintf(
 			`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
 			quote(eventSourceKind.APIVersion()),
@@ -97,7 +97,7 @@ var eventSourceKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "EventSo
 // missing one.
 func heartbeatGrants(p *Plan) []Grant {
 	note := []string{"patch"}
-	if !p.Reconcile.Execution.HTTPTriggers {
+	if p.Reconcile.Execution.RunsPods {
 		note = []string{"get", "patch"}
 	}
 	sensors := make([]string, len(p.Sensors))

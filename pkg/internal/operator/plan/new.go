@@ -40,9 +40,9 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	}
 	engine, why, refused := chooseEngine(p, d)
 	p.Reconcile.Engine, p.Reconcile.EngineReasons = engine, why
-	p.Reconcile.Execution = execution(engine, p.Reconcile.Trigger)
+	p.Reconcile.Execution = execution(engine)
 	p.Logic = logic(d, p.Reconcile.Execution)
-	p.Reconcile.Diagnoses = *o.Spec.Reconcile.Diagnose && p.Reconcile.Execution.HTTPTriggers
+	p.Reconcile.Diagnoses = *o.Spec.Reconcile.Diagnose && !p.Reconcile.Execution.RunsPods
 	p.Reconcile.StateLocation = stateLocation(p, d)
 	if p.Reconcile.Finalizer == "" && o.Spec.Logic == nil && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, p.needsFinalizer)) {
 		p.Reconcile.Finalizer = v1alpha1.DefaultFinalizer(p.API.Kind.Group, o.Metadata.Name)
@@ -220,7 +220,6 @@ func versions(d *definition.Definition) []Version {
 
 func reconcile(s v1alpha1.Spec) Reconcile {
 	out := Reconcile{
-		Trigger:        s.Reconcile.Trigger,
 		Shards:         int(*s.Reconcile.Shards),
 		ForceConflicts: *s.Reconcile.ForceConflicts,
 	}

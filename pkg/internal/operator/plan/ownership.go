@@ -58,10 +58,7 @@ func escapePointer(key string) string {
 const observeTimeout = 60
 
 // FieldManager returns the name with which the operator applies children.
-func (p *Plan) FieldManager() string {
-	manager, _ := fieldManager(p)
-	return manager
-}
+func (p *Plan) FieldManager() string { return p.Runtime.Operator }
 
 // Owned returns the object of a child of a custom resource with the namespace, the
 // labels and the owner reference with which the operator applies it. The annotations,

@@ -181,7 +181,6 @@ type Reconcile struct {
 	Finalizer       string        // empty: none
 	FinalizerForced bool          // the definition asks for it
 	EngineReasons   []Reason      // why a cheaper engine cannot run the definition
-	Trigger         string        // of the direct engine: http or k8s
 	Shards          int           // Sensors among which the direct engine partitions the custom resources
 	StateLocation   StateLocation // of the direct engine
 	ForceConflicts  bool          // take over fields that another field manager owns
@@ -247,7 +246,7 @@ type Call struct {
 	Allow    []int32 // status codes that count as success
 	Fallback []int32 // the same for the request in failed, which is sent when the first does not succeed; nil: none is sent
 	Asks     bool    // the request in failed may create a Workflow that asks why the first one failed
-	K8s      bool    // sent by a k8s trigger: operation and manifest instead of a request
+	K8s      bool    // sent by a k8s trigger, with the permissions of the Sensor's service account: operation and manifest instead of a request
 }
 
 // Account is a role, with a service account of its own.

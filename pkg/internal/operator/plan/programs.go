@@ -24,8 +24,8 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	return jqfile.Holes{
 		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
 		"label::child": jqfile.String(childLabel), "label::reclaimed": jqfile.String(reclaimedLabel),
-		"annotation::generation": jqfile.String(generationAnnotation), "annotation::applied": jqfile.String(appliedAnnotation),
-		"annotation::attempt": jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
+		"annotation::generation": jqfile.String(generationAnnotation),
+		"annotation::attempt":    jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
 		"annotation::inputs": jqfile.String(inputsAnnotation), "annotation::fixed": jqfile.String(fixedAnnotation),
 	}
 })
@@ -48,7 +48,6 @@ func holesOf(p *Plan, subset partition) jqfile.Holes {
 		), "hole::partitions": jqfile.Number(p.Reconcile.Shards), "hole::partition": jqfile.Number(subset.shard),
 		"option::childOfOwnKind": jqfile.Bool(hasChildOfOwnKind(p)),
 		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
-		"option::k8sTrigger":     jqfile.Bool(p.Reconcile.Trigger == "k8s"),
 		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
 		"option::diagnosed":      jqfile.Bool(p.Reconcile.Diagnoses),
 		"hole::liveChildren":     jqfile.Object(live...),
@@ -212,7 +211,7 @@ func writeHoles(p *Plan, c Child) jqfile.Holes {
 		), "hole::lastAttempt": jqfile.Number(lastAttempt(p, c)), "option::absenceAllowed": jqfile.Bool(absenceAllowed(p, c)), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
 		"hole::ownerPointer": jqfile.String(
 			pointerToOwner,
-		), "hole::reclaimedPointer": jqfile.String(reclaimedPointer), "hole::createOperation": jqfile.String(operation(c)),
+		), "hole::reclaimedPointer": jqfile.String(reclaimedPointer),
 	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
@@ -294,12 +293,10 @@ func wantedCount(p *Plan, c Child) jqfile.Value {
 
 // observeJQ returns the program that stores the observed state of a child: direct/observe.jq.
 func observeJQ(p *Plan, c Child, subset partition) string {
-	manager, operation := fieldManager(p)
 	shown := observedFieldsJQ(p, c)
 	return directPrograms().Program("observe", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
-		"hole::manager": jqfile.String(manager), "hole::operation": jqfile.String(operation),
-		"option::live": jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
+		"option::live":  jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
 		"option::sameNamespace": jqfile.Bool(c.Kind.Namespaced && !namespaceComputed(c) && p.API.Kind.Namespaced),
 		"hole::groupPrefix":     jqfile.String(groupPrefix(p.API.Kind)),
 	}, childHoles(p, c), holesOf(p, subset), labelHoles())

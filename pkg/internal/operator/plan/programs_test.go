@@ -234,10 +234,7 @@ func shops(t *testing.T, has func(string) bool) *Plan {
 		Names:     v1alpha1.Names{Sensor: "shops"},
 	}
 	p.Reconcile.Diagnoses, p.Shared.Namespace = has("diagnoses"), "argo-events"
-	if has("k8s") {
-		p.Reconcile.Trigger = "k8s"
-	}
-	if has("annotations") || has("k8s") {
+	if has("annotations") {
 		p.Reconcile.StateLocation = InAnnotations
 	}
 	config := Kind{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}

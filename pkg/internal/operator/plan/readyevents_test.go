@@ -78,7 +78,6 @@ func TestEventGrants(t *testing.T) {
 	}{
 		{"pod", "it writes the condition", func(p *Plan) { p.Reconcile.Engine = Workflow }, true},
 		{"direct", "a trigger writes it", func(*Plan) {}, true},
-		{"k8s trigger", "it has no status and no token", func(p *Plan) { p.Reconcile.Trigger = "k8s" }, false},
 		{"no conditions", "the schema would drop them", func(p *Plan) { p.API.HasConditions = false }, false},
 		{"no status", "a ConfigMap has none", func(p *Plan) { p.API.Kind.StatusSubresource = false }, false},
 		{"no status in a pod", "the workflow engine cannot write it either", func(p *Plan) { p.API.Kind.StatusSubresource, p.Reconcile.Engine = false, Workflow }, false},

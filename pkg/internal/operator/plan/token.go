@@ -10,7 +10,7 @@ import "cmp"
 
 // RotatesToken reports whether the token is rotated.
 func (p *Plan) RotatesToken() bool {
-	return p.Reconcile.Execution.HTTPTriggers && p.Shared.TokenHours > 0
+	return !p.Reconcile.Execution.RunsPods && p.Shared.TokenHours > 0
 }
 
 // TokenRotationName returns the name of the CronWorkflow that rotates the token, and of

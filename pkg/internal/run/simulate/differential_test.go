@@ -40,26 +40,6 @@ func TestDirectMatchesJQ(t *testing.T) {
 	}
 }
 
-// TestK8sTriggerRepairs checks that writes of the k8s trigger, which sets no field
-// manager, can be distinguished from others.
-func TestK8sTriggerRepairs(t *testing.T) {
-	o, err := open(filepath.Join(root, "e2e/testdata/patched/operator.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := begin(t, o)
-	w.apply(map[string]any{
-		"apiVersion": "e2e.example.com/v1", "kind": "Patched", "metadata": map[string]any{"name": "k", "namespace": "default"},
-		"spec": map[string]any{"data": map[string]any{"a": "1", "b": "2"}},
-	}, 0)
-	child := o.plan.Children[0]
-	if err := w.Patch(w.liveChild(child), "", "hand", map[string]any{"data": map[string]any{"b": "by hand"}}); err != nil {
-		t.Fatal(err)
-	}
-	w.settle()
-	w.same("the child", map[string]any{"a": "1", "b": "2"}, w.liveChild(child)["data"])
-}
-
 // FuzzDirect is TestDirectMatchesJQ with more seeds.
 func FuzzDirect(f *testing.F) {
 	f.Add(uint64(1))

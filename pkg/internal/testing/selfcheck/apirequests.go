@@ -175,49 +175,39 @@ func (q *Request) address(path string) string {
 
 // writing is an object that a program passes to a k8s trigger.
 type writing struct {
-	operation  string
-	apiVersion string
-	kind       string
-	marks      bool // metadata only, of an existing object
-
-	namespace, name string // if both are literals
+	apiVersion, kind string
+	namespace, name  string // if both are literals
 }
 
 // writingsUnder is RequestsUnder for k8s triggers.
 func writingsUnder(program *gojq.Query, key string) ([]writing, string) {
 	return madeUnder(program, key, func(option Outcome) ([]writing, string) {
-		operation, ok := Literal(option["operation"])
-		if !ok || operation != "patch" && operation != "create" {
-			return nil, "operation is neither \"patch\" nor \"create\""
+		if operation, ok := Literal(option["operation"]); !ok || operation != "patch" {
+			return nil, "operation is not \"patch\""
 		}
-		found := manifests(program, option["manifest"])
+		found := manifests(option["manifest"])
 		if len(found) == 0 {
 			return nil, "the kind of the manifest is not a string literal"
-		}
-		for i := range found {
-			found[i].operation = operation
 		}
 		return found, ""
 	})
 }
 
-// manifests returns the objects that a manifest may be: an object literal, or the
-// templates under the key child.
-func manifests(program, manifest *gojq.Query) []writing {
-	if options, ok := outcomes(manifest); ok {
-		var all []writing
-		for _, option := range options {
-			one, ok := newWriting(option)
-			if !ok {
-				return nil
-			}
-			one.marks = len(option) == 3 && option["metadata"] != nil
-			one.namespace, one.name = literalName(option["metadata"])
-			all = append(all, one)
-		}
-		return all
+// manifests returns the object literals that a manifest may be.
+func manifests(manifest *gojq.Query) []writing {
+	options, ok := outcomes(manifest)
+	if !ok {
+		return nil
 	}
-	return templatesIn(program)
+	var all []writing
+	for _, option := range options {
+		one, ok := newWriting(option)
+		if !ok {
+			return nil
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 // literalName returns namespace and name in metadata if both are string literals.
@@ -237,5 +227,7 @@ func literalName(metadata *gojq.Query) (namespace, name string) {
 func newWriting(of Outcome) (writing, bool) {
 	apiVersion, ok1 := Literal(of["apiVersion"])
 	kind, ok2 := Literal(of["kind"])
-	return writing{apiVersion: apiVersion, kind: kind}, ok1 && ok2
+	out := writing{apiVersion: apiVersion, kind: kind}
+	out.namespace, out.name = literalName(of["metadata"])
+	return out, ok1 && ok2
 }

@@ -111,19 +111,15 @@ func computedCalls(o objects, s *eventsv1.Sensor, t argo.Trigger, d eventsv1.Eve
 	return out, problem
 }
 
-// writingCalls returns the calls of a k8s trigger that writes an object. Argo turns a patch
-// of a missing object into a create. For custom resources the operator lacks that
-// permission, so the patch fails and deleted objects stay deleted.
+// writingCalls returns the calls of a k8s trigger that patches an object. Argo turns a patch
+// of a missing object into a create.
 func writingCalls(c argo.Call, o objects, w writing) []argo.Call {
 	gv, _ := schema.ParseGroupVersion(w.apiVersion)
 	c.Group, c.Resource = gv.Group, shapes.GuessedPlural(w.kind)
 	if w.name != "" {
 		c.Namespace, c.Name = w.namespace, w.name
 	}
-	switch {
-	case w.operation == "create":
-		return each(c, "create")
-	case w.marks && watchedParent(o, c.Group, c.Resource), w.name != "" && w.kind == "EventSource" && emitsSource(o, w):
+	if w.name != "" && w.kind == "EventSource" && emitsSource(o, w) {
 		return each(c, "get", "patch")
 	}
 	return each(c, "get", "patch", "create")
@@ -134,18 +130,6 @@ func writingCalls(c argo.Call, o objects, w writing) []argo.Call {
 func emitsSource(o objects, w writing) bool {
 	_, ok := argo.Find[*eventsv1.EventSource](o.Objects, w.namespace, w.name)
 	return ok
-}
-
-// watchedParent reports whether an EventSource watches all objects of a kind.
-func watchedParent(o objects, group, resource string) bool {
-	for _, s := range argo.All[*eventsv1.EventSource](o.Objects) {
-		for _, e := range s.Spec.Resource {
-			if e.Filter == nil && e.Group == group && e.Resource == resource {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // entryOf returns the EventSource entry of a dependency; empty if it is not among

@@ -47,7 +47,6 @@ spec:
     template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}, data: {a: b}}
 `
 	directStatus = "  status: {ready: \"${ $children.deployment.status.readyReplicas // 0 }\"}\n"
-	directK8s    = "  reconcile: {trigger: k8s}\n"
 
 	directRotation = "  install: {tokenRotation: 8h}\n"
 )
@@ -81,8 +80,6 @@ func TestObjectsAcceptsDirectOperators(t *testing.T) {
 		{"two namespaces", "each trigger has several dependencies", []string{directAPI, children, deployment, "  install: {watchNamespaces: [blue, green], replicas: 2}\n"}},
 		{"three shards", "several Sensors share an account", []string{directAPI, children, deployment, directStatus, "  reconcile: {shards: 3}\n"}},
 		{"a rotated token", "a CronWorkflow writes its Secret", []string{directAPI, children, deployment, settings, directStatus, directRotation}},
-		{"k8s triggers", "the Sensor computes objects instead of requests", []string{directAPI, children, deployment, settings, directK8s}},
-		{"k8s triggers in two namespaces", "each trigger has several dependencies", []string{directAPI, children, deployment, directK8s, "  install: {watchNamespaces: [blue, green]}\n"}},
 		{"an existing kind", "the observed state is stored in annotations", []string{"  api: {existing: {version: v1, kind: Secret}}\n", children, deployment[:strings.Index(deployment, "        replicas")] + deployment[strings.Index(deployment, "        selector"):]}},
 		{"children of the watched kind", "the kind is watched twice", []string{"  api: {existing: {version: v1, kind: ConfigMap}}\n", children, "\n  - name: copy\n    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }-copy\"}}\n"}},
 		{"cluster-scoped kinds", "their paths have no namespace", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n"}},
@@ -105,7 +102,7 @@ func TestObjectsAcceptsDirectOperators(t *testing.T) {
 // directMutation introduces one error into a valid operator of the direct engine.
 type directMutation struct {
 	name, reason string
-	k8s          bool // uses k8s triggers
+	pods         bool // uses the workflow engine, whose Sensor writes the heartbeat by a k8s trigger
 	rotatesToken bool // rotates the token
 	mutate       func(*direct)
 	code         string
@@ -116,8 +113,8 @@ func TestObjectsReportsDirectMutations(t *testing.T) {
 	for _, m := range directMutations() {
 		t.Run(m.name, func(t *testing.T) {
 			d := goodDirect(t)
-			if m.k8s {
-				d = newDirect(t, directAPI, "  children:", deployment, directK8s)
+			if m.pods {
+				d = newDirect(t, directAPI, "  children:", deployment, "  reconcile: {engine: workflow}\n")
 			}
 			if m.rotatesToken {
 				d = newDirect(t, directAPI, "  children:", deployment, directRotation)

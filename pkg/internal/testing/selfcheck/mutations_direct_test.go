@@ -165,9 +165,9 @@ func requestMutations() []directMutation {
 			s.Spec.Triggers[0].Template.Conditions += " || more"
 			d.http().DynamicHeaders = []eventsv1.TriggerParameter{*d.parameter("headers.Content-Type").DeepCopy()}
 		}, code: codeRequest, object: webSensor, path: webHTTP + ".dynamicHeaders"},
-		{name: "object as a string", reason: "the trigger needs an object", k8s: true, mutate: func(d *direct) {
-			d.parameter("k8s.source.resource").Src.UseRawData = false
-		}, code: codeRequest, object: webSensor, path: firstTrigger + ".parameters[0].src.useRawData"},
+		{name: "object as a string", reason: "the trigger needs an object", pods: true, mutate: func(d *direct) {
+			d.sensor().Spec.Triggers[1].Parameters[0].Src.UseRawData = false
+		}, code: codeRequest, object: webSensor, path: "spec.triggers[1].parameters[0].src.useRawData"},
 		{name: "apply without a field manager", reason: "the API server refuses it", mutate: func(d *direct) {
 			d.replaceJQ("?fieldManager=web&force=", "?force=")
 		}, code: codeRequest, object: webSensor, path: webJQ},
@@ -193,9 +193,6 @@ func sampleMutations() []directMutation {
 		}, code: codeCost, object: webSensor, path: webJQ},
 		{name: "program returns a list", reason: "the Sensor accepts objects only", mutate: func(d *direct) {
 			d.sensor().Spec.Dependencies[0].Transform.JQ = "[{go: true}]"
-		}, code: codeRequest, object: webSensor, path: webJQ},
-		{name: "object without a name", reason: "there is no object to patch", k8s: true, mutate: func(d *direct) {
-			d.sensor().Spec.Dependencies[0].Transform.JQ = `{go: true, call: {operation: "patch", manifest: {apiVersion: "apps/v1", kind: "Deployment", metadata: {}}}, failed: {operation: "patch", manifest: {apiVersion: "apps/v1", kind: "Deployment", metadata: {}}}}`
 		}, code: codeRequest, object: webSensor, path: webJQ},
 	}
 }
@@ -242,19 +239,6 @@ func callMutations() []directMutation {
 		{name: "no permission to delete", reason: "unwanted children would remain", mutate: func(d *direct) {
 			d.role().Rules[1].Verbs = []string{"create", "patch"}
 		}, code: codeMissingPermission, object: webSensor, path: "spec.triggers[1]"},
-		{name: "create of custom resources", reason: "a k8s trigger would create a deleted object again", k8s: true, mutate: func(d *direct) {
-			for i := range d.role().Rules {
-				if r := &d.role().Rules[i]; r.Resources[0] == "webs" {
-					r.Verbs = append(r.Verbs, "create")
-				}
-			}
-		}, code: codeUnusedPermission, object: webRole, path: "rules"},
-		{name: "missing create of k8s triggers", reason: "a patch creates a missing object", k8s: true, mutate: func(d *direct) {
-			d.role().Rules[0].Verbs = []string{"get", "patch"}
-		}, code: codeMissingPermission, object: webSensor, path: firstTrigger},
-		{name: "k8s operation from the event", reason: "its effect is unknown", k8s: true, mutate: func(d *direct) {
-			d.replaceJQ(`then {operation: "patch"`, `then {operation: .operation`)
-		}, code: codeUnknownRequest, object: webSensor, path: webJQ},
 	}
 }
 
@@ -305,8 +289,9 @@ func livenessMutations() []directMutation {
 		{name: "liveness check with any name", reason: "the name is known", mutate: func(d *direct) {
 			sensorRole(d).Rules[0].ResourceNames = nil
 		}, code: codeUnusedPermission, object: "Role/web-sensor"},
-		{name: "liveness check with create", k8s: true, reason: "the object is emitted and exists", mutate: func(d *direct) {
-			sensorRole(d).Rules[0].Verbs = append(sensorRole(d).Rules[0].Verbs, "create")
+		{name: "liveness check with create", pods: true, reason: "the object is emitted and exists", mutate: func(d *direct) {
+			rule := &sensorRole(d).Rules[1] // after that for Workflows
+			rule.Verbs = append(rule.Verbs, "create")
 		}, code: codeUnusedPermission, object: "Role/web-sensor"},
 	}
 }

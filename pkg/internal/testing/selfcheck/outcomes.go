@@ -176,25 +176,3 @@ func markOf(q *gojq.Query) string {
 	}
 	return ""
 }
-
-// templatesIn returns the kinds of the outermost objects under the key child in a
-// program.
-func templatesIn(program *gojq.Query) []writing {
-	var all []writing
-	objectsIn(program, func(holder *gojq.Object) bool {
-		for _, kv := range holder.KeyVals {
-			if kv.Key == "child" {
-				objectsIn(kv.Val, func(object *gojq.Object) bool {
-					of, _ := Keys(object)
-					one, ok := newWriting(of)
-					if ok {
-						all = append(all, one)
-					}
-					return !ok
-				})
-			}
-		}
-		return true
-	})
-	return all
-}

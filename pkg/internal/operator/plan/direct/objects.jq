@@ -176,7 +176,7 @@
                  path: objectPath("&force=" + (if option::force | not then "false" elif option::adopt then "true" else $update == true | tostring end)),
                  type: "application/apply-patch+yaml",
                  body: ($want.child
-                   | owned($seen; $update; $seen.failed != null or $next.stale or option::adopt and $seen.uid == null; null)
+                   | owned($seen; $update; $seen.failed != null or $next.stale or option::adopt and $seen.uid == null)
                    | tojson | asYAML)}
               end),
            failed: (change($next.listing // {($next.place.key): {failed: (failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})}})

@@ -11,13 +11,12 @@
 | def unready: hole::unready;
 
   # The managedFields entry of the operator.
-  def ours: [.metadata.managedFields[]? | select(.manager == hole::manager and .operation == hole::operation and .subresource == null)] | first;
+  def ours: [.metadata.managedFields[]? | select(.manager == hole::operator and .operation == "Apply" and .subresource == null)] | first;
 
   def seen:
     unready as $why
     | {uid: .metadata.uid, generation: (.metadata.annotations[annotation::generation] // "0" | tonumber? // 0),
        ready: ($why == ""), message: (if $why == "" then null else $why end), reclaimed: .metadata.labels[label::reclaimed]}
-    + (if option::k8sTrigger then {applied: (.metadata.annotations[annotation::applied] // "null" | fromjson? // null)} else {} end)
     + (if option::recreated then {fixed: .metadata.annotations[annotation::fixed]} else {} end)
     + (if option::marked then {inputs: .metadata.annotations[annotation::inputs]} else {} end)
     + (if option::listed then {deleting: (.metadata.deletionTimestamp != null)} else {} end)

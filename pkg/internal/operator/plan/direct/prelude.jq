@@ -182,12 +182,7 @@ def patchOwner(owner; subresource; body):
    body: (body | tojson)};
 
 # The request that sets annotations on the custom resource of an owner.
-def annotateOwner(owner; annotations):
-  if option::k8sTrigger then
-    {operation: "patch",
-     manifest: {apiVersion: hole::apiVersion, kind: hole::kind,
-       metadata: {name: owner.name, namespace: owner.namespace, annotations: annotations}}}
-  else patchOwner(owner; ""; {metadata: {annotations: annotations}}) end;
+def annotateOwner(owner; annotations): patchOwner(owner; ""; {metadata: {annotations: annotations}});
 
 # A name as one segment of a path. The API server would take what follows a slash, even
 # an escaped one, for a subresource. No object has the name that is sent instead.
@@ -236,9 +231,9 @@ def lookAt(path; seen; event):
 # was observed. Without a uid, the resourceVersion, which no object has, creates the
 # child or fails if an object with its name exists. A write that is repeated changes an
 # annotation, so that it causes an event.
-def owned(seen; update; repeated; applied):
+def owned(seen; update; repeated):
   . + {metadata: (.metadata
-    + (if update then {uid: seen.uid} elif option::adopt or option::k8sTrigger then {} else {resourceVersion: hole::noVersion} end)
+    + (if update then {uid: seen.uid} elif option::adopt then {} else {resourceVersion: hole::noVersion} end)
     + (if option::besideParent then {namespace: $new.metadata.namespace} else {} end)
     + {labels: (.metadata.labels
          + {(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child}),
@@ -247,8 +242,7 @@ def owned(seen; update; repeated; applied):
             (annotation::generation): ($new.metadata.generation // 0 | tostring)}
          + if option::recreated then {(annotation::fixed): fixed} else {} end
          + if option::marked then {(annotation::inputs): ($new | inputMark(hole::inputs))} else {} end
-         + if repeated then {(annotation::attempt): $new.metadata.resourceVersion} else {} end
-         + if option::k8sTrigger then {(annotation::applied): (applied | .metadata |= {labels, annotations} | tojson)} else {} end)}
+         + if repeated then {(annotation::attempt): $new.metadata.resourceVersion} else {} end)}
     + if option::unowned then {} else
         {ownerReferences: [{apiVersion: hole::apiVersion, kind: hole::kind, name: $new.metadata.name, uid: $new.metadata.uid, controller: true}]}
       end)};

@@ -106,7 +106,7 @@
              path: (childPath($want.child.metadata.name) + "?fieldManager=" + hole::operator + "&force="
                + (if option::force | not then "false" elif option::adopt then "true" else $update == true | tostring end)),
              type: "application/apply-patch+yaml",
-             body: ($want.child | owned($seen; $update; $seen.failed or $stale; $want.child) | tojson | asYAML)};
+             body: ($want.child | owned($seen; $update; $seen.failed or $stale) | tojson | asYAML)};
 
           def reclaim:
             {method: "PATCH",
@@ -117,18 +117,6 @@
           # An object that is replaced goes with what it owns before the next is created.
           def delete(policy):
             {method: "DELETE", path: childPath($new | hole::name), type: "application/json", body: deleteOptions($seen.uid; policy)};
-
-          # A patch of the k8s trigger leaves fields unchanged that it does not
-          # mention, so a field that was written before and is no longer wanted is set
-          # to null.
-          def withRemoved($before; $now):
-            if ($before | type) == "object" and ($now | type) == "object" then
-              reduce ($before | keys[]) as $key ($now; if has($key) then .[$key] = withRemoved($before[$key]; $now[$key]) else .[$key] = null end)
-            else $now end;
-
-          def applyByK8sTrigger:
-            if $update then {operation: "patch", manifest: (withRemoved($seen.applied // {}; $want.child) | owned($seen; $update; $seen.failed or $stale; $want.child))}
-            else {operation: hole::createOperation, manifest: ($want.child | owned($seen; $update; $seen.failed or $stale; $want.child))} end;
 
           # Whether the child exists and is never updated.
           def untouched: $update and $seen.error == null and (option::conditional and $want.error == null and $want.child == null | not);
@@ -144,7 +132,6 @@
                   recordError(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)
                 elif option::conditional and $want.child == null then delete("Background")
                 elif option::recreated and $update and replaces($seen; $want.child) then delete("Foreground")
-                elif option::k8sTrigger then applyByK8sTrigger
                 elif (option::adopt | not) and $try >= 2 then reclaim
                 else apply end),
              failed: (recordFailure(failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})
