@@ -35,39 +35,41 @@ type Options struct {
 	Namespace string
 }
 
-// Operator is one generated operator.
-type Operator struct {
-	Name    string
+// Bundle is objects that are written together.
+type Bundle struct {
+	Name    string            // of the operator or group
 	Objects []manifest.Object // in apply order
 
-	definition *definition.Definition // with Options applied; nil for a group
-	plan       *plan.Plan
-	documents  []output.Document
+	plan      *plan.Plan
+	documents []output.Document
 }
 
 // Documents returns the encoded objects as they were checked, for an
 // [output.Format] that appends.
-func (o Operator) Documents() []output.Document { return o.documents }
+func (b Bundle) Documents() []output.Document { return b.documents }
+
+// Operator is one generated operator, without the objects that its group shares.
+type Operator struct {
+	Bundle
+
+	definition *definition.Definition // with Options applied
+}
+
+// Group is what the operators of one install.group share.
+type Group struct{ Bundle }
 
 // Kind returns the kind of the operator's custom resources, in the version that it watches.
-// It is empty for objects that a group of operators shares.
 func (o Operator) Kind() schema.GroupVersionKind {
-	if o.definition == nil {
-		return schema.GroupVersionKind{}
-	}
 	k := o.plan.API.Kind
 	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
 }
 
 // Namespaced reports whether the operator's custom resources are in namespaces.
-func (o Operator) Namespaced() bool { return o.definition != nil && o.plan.API.Kind.Namespaced }
+func (o Operator) Namespaced() bool { return o.plan.API.Kind.Namespaced }
 
-// Engine returns the name of the operator's engine and the pods that it runs. It is
-// empty for objects that a group of operators shares.
+// Engine returns the name of the operator's engine and the pods that it runs.
 func (o Operator) Engine() string {
 	switch {
-	case o.definition == nil:
-		return ""
 	case o.plan.Reconcile.Execution.PodPerStep:
 		return string(o.plan.Reconcile.Engine) + ", one pod per step"
 	case o.plan.Reconcile.Execution.RunsPods:
@@ -81,7 +83,7 @@ type Result struct {
 	// Operators in the order of the sources; empty if any finding is an error.
 	Operators []Operator
 	// Groups has what the operators of each install.group share.
-	Groups []Operator
+	Groups []Group
 	// Findings about the sources, sorted by position.
 	Findings diag.List
 }
@@ -89,58 +91,68 @@ type Result struct {
 // Objects returns the objects of all operators in apply order.
 func (r Result) Objects() []manifest.Object {
 	var all []manifest.Object
-	for _, o := range r.Emitted() {
-		all = append(all, o.Objects...)
+	for _, b := range r.Bundles() {
+		all = append(all, b.Objects...)
 	}
 	return all
 }
 
-// Emitted returns the operators, and what groups of them share.
-func (r Result) Emitted() []Operator {
-	if r.Groups == nil { // some operators of a result
-		var all groups
-		for _, o := range r.Operators {
-			all.add(o)
-		}
-		for _, members := range all {
-			if shared, _, err := generateGroup(members, nil); err == nil {
-				r.Groups = append(r.Groups, shared)
-			}
+// Bundles returns the objects of the operators, and then those that groups of them share.
+func (r Result) Bundles() []Bundle {
+	var out []Bundle
+	for _, o := range r.Operators {
+		out = append(out, o.Bundle)
+	}
+	for _, g := range r.groups() {
+		out = append(out, g.Bundle)
+	}
+	return out
+}
+
+// groups returns the groups, also those of some operators of a result.
+func (r Result) groups() []Group {
+	if r.Groups != nil {
+		return r.Groups
+	}
+	var all groups
+	for _, o := range r.Operators {
+		all.add(o)
+	}
+	var out []Group
+	for _, members := range all {
+		if group, _, err := generateGroup(members, nil); err == nil {
+			out = append(out, group)
 		}
 	}
-	return slices.Concat(r.Operators, r.Groups)
+	return out
 }
 
 // Generate generates and checks the operators of the definitions. It reports all
 // errors in the sources as findings; the error is a failure of argoperator itself.
 func Generate(sources []Source, options Options) (Result, error) {
 	var result Result
-	findings, err := Each(sources, options, func(o Operator) error {
-		if o.definition == nil {
-			result.Groups = append(result.Groups, o)
-		} else {
-			result.Operators = append(result.Operators, o)
-		}
+	var err error
+	result.Groups, result.Findings, err = Each(sources, options, func(o Operator) error {
+		result.Operators = append(result.Operators, o)
 		return nil
 	})
 	if err != nil {
 		return Result{}, err
 	}
-	if findings.HasErrors() {
-		result.Operators, result.Groups = nil, nil
+	if result.Findings.HasErrors() {
+		result.Operators = nil
 	}
-	result.Findings = findings
 	return result, nil
 }
 
 // Each is Generate for many definitions. It processes several definitions in
 // parallel and passes each operator to use in source order, so memory use does not
-// grow with the number of definitions; then what operators of each install.group share,
-// as an operator of its name. It stops calling use after the first error
+// grow with the number of definitions. It returns what the operators of each
+// install.group share. It stops calling use after the first error
 // finding, but operators may have been passed before. Callers must therefore not
 // act on them until Each has returned without an error finding. Each stops if use
 // returns an error.
-func Each(sources []Source, options Options, use func(Operator) error) (diag.List, error) {
+func Each(sources []Source, options Options, use func(Operator) error) ([]Group, diag.List, error) {
 	var findings diag.List
 	taken := map[string]diag.Position{}
 	found := false
@@ -164,7 +176,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 	}
 	for made := range inOrder(definitions, work) {
 		if made.err != nil {
-			return nil, made.err
+			return nil, nil, made.err
 		}
 		findings = append(findings, claim(made.definition, options, taken)...)
 		findings = append(findings, made.findings...)
@@ -173,20 +185,19 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 		}
 		groups.add(made.Operator)
 		if err := use(made.Operator); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
+	var shared []Group
 	for _, members := range groups {
-		shared, wrong, err := generateGroup(members, taken)
+		group, wrong, err := generateGroup(members, taken)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if findings = append(findings, wrong...); findings.HasErrors() {
-			continue
-		}
-		if err := use(shared); err != nil {
-			return nil, err
-		}
+		findings, shared = append(findings, wrong...), append(shared, group)
+	}
+	if findings.HasErrors() {
+		shared = nil
 	}
 	if !found {
 		findings.Add(
@@ -197,7 +208,7 @@ func Each(sources []Source, options Options, use func(Operator) error) (diag.Lis
 				"project with argoperator init NAME",
 		)
 	}
-	return withoutAccepted(sources, positions, findings).Sorted().Grouped(), nil
+	return shared, withoutAccepted(sources, positions, findings).Sorted().Grouped(), nil
 }
 
 // parsed is the result of parsing a source.
@@ -291,19 +302,26 @@ func generate(d *definition.Definition, options Options) (Operator, diag.List, e
 	if findings.HasErrors() {
 		return Operator{}, findings, nil // the checks of the whole operator would repeat these errors
 	}
-	objects := manifest.Build(p) // in a group, too: all its checks concern the whole operator
-	documents, err := output.Documents(objects)
-	if err != nil {
-		return Operator{}, nil, fmt.Errorf("encoding operator %s: %w", p.Operator.Name, err)
+	build := manifest.Build
+	if p.Shared.Group != "" {
+		build = manifest.BuildMember
 	}
-	found, err := findingsOf(d, childcheck.Emitted(argo.Read(documents), d.Operator.Spec.Logic != nil))
+	bundle, err := bundled(p, build(p))
+	if err != nil {
+		return Operator{}, nil, err
+	}
+	found, err := findingsOf(d, childcheck.Emitted(argo.Read(bundle.documents), d.Operator.Spec.Logic != nil))
 	if err != nil {
 		return Operator{}, nil, fmt.Errorf("operator %s: %w", p.Operator.Name, err)
 	}
-	findings = append(findings, found...)
-	if p.Shared.Group != "" {
-		objects = manifest.BuildMember(p)
-		documents = slices.DeleteFunc(documents, func(d output.Document) bool { return !containsObject(objects, d.Object) })
+	return Operator{bundle, &local}, append(findings, found...), nil
+}
+
+// bundled encodes the objects of a plan.
+func bundled(p *plan.Plan, objects []manifest.Object) (Bundle, error) {
+	documents, err := output.Documents(objects)
+	if err != nil {
+		return Bundle{}, fmt.Errorf("encoding the objects of %s: %w", p.Operator.Name, err)
 	}
-	return Operator{Name: p.Operator.Name, Objects: objects, definition: &local, plan: p, documents: documents}, findings, nil
+	return Bundle{p.Operator.Name, objects, p, documents}, nil
 }

@@ -21,7 +21,7 @@ const (
 // Outputs returns the operators for output formats that need only the objects.
 func (r Result) Outputs() []output.Operator {
 	var list []output.Operator
-	for _, o := range r.Emitted() {
+	for _, o := range r.Bundles() {
 		list = append(list, output.Operator{Name: o.Name, Objects: o.Objects})
 	}
 	return list

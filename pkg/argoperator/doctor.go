@@ -8,7 +8,7 @@ import (
 // Requirements returns the operators' requirements on a cluster.
 func (r Result) Requirements() ([]doctor.Requirements, error) {
 	var out []doctor.Requirements
-	for _, o := range r.Emitted() {
+	for _, o := range r.Bundles() {
 		stream, err := output.Stream(o.Objects)
 		if err != nil {
 			return nil, err

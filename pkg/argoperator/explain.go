@@ -27,7 +27,7 @@ func Explain(sources []Source, options Options) (Explanation, error) {
 	for _, o := range result.Operators {
 		p, objects := o.plan, o.Objects
 		for _, shared := range result.Groups {
-			if shared.sharesWith(o) {
+			if shared.sharesWith(o.Bundle) {
 				p, objects = p.In(shared.plan), slices.Concat(objects, shared.Objects)
 			}
 		}

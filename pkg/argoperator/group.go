@@ -2,12 +2,11 @@ package argoperator
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
-	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -22,7 +21,7 @@ func (g *groups) add(o Operator) {
 		return
 	}
 	for i, members := range *g {
-		if members[0].sharesWith(o) {
+		if members[0].sharesWith(o.Bundle) {
 			(*g)[i] = append(members, o)
 			return
 		}
@@ -32,21 +31,21 @@ func (g *groups) add(o Operator) {
 
 // sharesWith reports whether two operators, or an operator and what is shared, are of one
 // group.
-func (o Operator) sharesWith(other Operator) bool {
-	a, b := o.plan.Shared, other.plan.Shared
-	return a.Group != "" && a.Group == b.Group && a.Namespace == b.Namespace
+func (b Bundle) sharesWith(other Bundle) bool {
+	own, others := b.plan.Shared, other.plan.Shared
+	return own.Group != "" && own.Group == others.Group && own.Namespace == others.Namespace
 }
 
 // generateGroup builds and checks what the operators of a group share. taken has the
 // places of the names of operators, by namespace and name.
-func generateGroup(members []Operator, taken map[string]diag.Position) (Operator, diag.List, error) {
+func generateGroup(members []Operator, taken map[string]diag.Position) (Group, diag.List, error) {
 	first := members[0]
 	if at, ok := taken[first.plan.Shared.Namespace+"/"+first.plan.Shared.Group]; ok {
 		var findings diag.List
 		findings.Add(first.definition.Position("spec", "install", "group"), diag.DuplicateValue,
 			fmt.Sprintf("the group has the name of operator %s at %s:%d:%d", first.plan.Shared.Group, at.File, at.Line, at.Column),
 			"rename the group")
-		return Operator{}, findings, nil
+		return Group{}, findings, nil
 	}
 	var plans []*plan.Plan
 	for _, o := range members {
@@ -66,7 +65,7 @@ func generateGroup(members []Operator, taken map[string]diag.Position) (Operator
 			),
 			"operators of a group share this setting: use the same value in both, or another install.group",
 		)
-		return Operator{}, findings, nil
+		return Group{}, findings, nil
 	}
 	if one, other, name := plan.Collision(plans); name != "" {
 		var findings diag.List
@@ -82,23 +81,35 @@ func generateGroup(members []Operator, taken map[string]diag.Position) (Operator
 			),
 			"rename one of the two operators or its child, or use another install.group",
 		)
-		return Operator{}, findings, nil
+		return Group{}, findings, nil
 	}
-	objects := manifest.BuildGroup(shared)
-	documents, err := output.Documents(objects)
+	bundle, err := bundled(shared, manifest.BuildGroup(shared))
 	if err != nil {
-		return Operator{}, nil, fmt.Errorf("encoding group %s: %w", shared.Operator.Name, err)
+		return Group{}, nil, err
 	}
-	findings, err := findingsOf(first.definition, childcheck.Emitted(argo.Read(documents), false))
-	if err != nil {
-		return Operator{}, nil, fmt.Errorf("group %s: %w", shared.Operator.Name, err)
+	var findings diag.List
+	for _, p := range childcheck.Emitted(argo.Read(bundle.documents), false) {
+		found, err := findingsOf(causing(p, members, shared).definition, []problem.Problem{p})
+		if err != nil {
+			return Group{}, nil, fmt.Errorf("group %s: %w", shared.Operator.Name, err)
+		}
+		findings = append(findings, found...)
 	}
-	return Operator{Name: shared.Operator.Name, Objects: objects, plan: shared, documents: documents}, findings, nil
+	return Group{bundle}, findings, nil
 }
 
-// containsObject reports whether there is an object of the same kind and name.
-func containsObject(list []manifest.Object, o manifest.Object) bool {
-	return slices.ContainsFunc(list, func(other manifest.Object) bool {
-		return kindOf(other) == kindOf(o) && other.GetName() == o.GetName() && other.GetNamespace() == o.GetNamespace()
-	})
+// causing returns the operator that causes a problem of a shared object: the first with a
+// trigger in a Sensor, which is too large only for one trigger.
+func causing(p problem.Problem, members []Operator, shared *plan.Plan) Operator {
+	for _, s := range shared.Sensors {
+		if p.Object != "Sensor/"+s.Name {
+			continue
+		}
+		for _, m := range members {
+			if m.plan.Triggers(s) {
+				return m
+			}
+		}
+	}
+	return members[0]
 }

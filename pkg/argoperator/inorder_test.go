@@ -57,7 +57,7 @@ func TestEachStopsAtFirstError(t *testing.T) {
 		sources[i].Data = bytes.Replace(sources[i].Data, []byte("\nspec:"), []byte("\nspec:\n  nonsense: true"), 1)
 	}
 	var names []string
-	findings, err := argoperator.Each(sources, argoperator.Options{}, func(o argoperator.Operator) error {
+	_, findings, err := argoperator.Each(sources, argoperator.Options{}, func(o argoperator.Operator) error {
 		names = append(names, o.Name)
 		return nil
 	})
@@ -79,7 +79,7 @@ func TestEachStopsAtFirstError(t *testing.T) {
 // TestEachReturnsCallbackError requires that an error of the callback ends the run.
 func TestEachReturnsCallbackError(t *testing.T) {
 	full, calls := fmt.Errorf("no space left"), 0
-	_, err := argoperator.Each(severalDefinitions(t, 6), argoperator.Options{}, func(argoperator.Operator) error {
+	_, _, err := argoperator.Each(severalDefinitions(t, 6), argoperator.Options{}, func(argoperator.Operator) error {
 		calls++
 		return full
 	})

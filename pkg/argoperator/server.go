@@ -29,9 +29,6 @@ const earlierKind = "the server may have an earlier version of the CustomResourc
 // make of them, for an API server to check. The custom resources are in the namespace,
 // unless the operator watches others only.
 func (o Operator) SampleObjects(namespace string) []dryrun.Object {
-	if o.definition == nil { // of a group
-		return nil
-	}
 	if watched := o.plan.Shared.WatchNamespaces; len(watched) > 0 && !slices.Contains(watched, namespace) {
 		namespace = watched[0]
 	}

@@ -35,9 +35,11 @@ func (r Result) Uninstall(stage Stage) (objects []manifest.Object, notes []strin
 		}
 	}
 	slices.Reverse(objects)
-	for _, o := range r.Emitted() {
-		defined := o.definition == nil || r.defines(o.plan.API.Kind) // a group has no kind
-		notes = append(notes, o.leftovers(stage, defined)...)
+	for _, o := range r.Operators {
+		notes = append(notes, o.leftovers(stage, r.defines(o.plan.API.Kind))...)
+	}
+	for _, g := range r.groups() {
+		notes = append(notes, g.remainingBus(stage)...)
 	}
 	return objects, notes
 }
@@ -86,10 +88,16 @@ func (o Operator) leftovers(stage Stage, defined bool) []string {
 			),
 		)
 	}
-	for _, object := range o.Objects {
-		if kindOf(object) == "EventBus" {
+	return append(notes, o.remainingBus(stage)...)
+}
+
+// remainingBus returns a note if the stage deletes an EventBus.
+func (b Bundle) remainingBus(stage Stage) []string {
+	var notes []string
+	for _, object := range b.Objects {
+		if kindOf(object) == "EventBus" && stage == StageOperator {
 			notes = append(notes, fmt.Sprintf("operator %s: Argo Events keeps the EventBus %s until no EventSource and no Sensor uses it",
-				o.Name, object.GetName()))
+				b.Name, object.GetName()))
 		}
 	}
 	return notes

@@ -197,8 +197,8 @@ func (d *development) load(ctx context.Context, result argoperator.Result) error
 // install applies the objects of operators.
 func (d *development) install(ctx context.Context, result argoperator.Result) error {
 	var objects []map[string]any
-	for _, o := range result.Emitted() {
-		for _, document := range o.Documents() {
+	for _, b := range result.Bundles() {
+		for _, document := range b.Documents() {
 			objects = append(objects, document.Fields)
 		}
 	}

@@ -125,8 +125,11 @@ func generate(s streams, from *sourceFlags, flags generateFlags) error {
 		}
 	}
 	var total made
-	for _, o := range result.Emitted() {
+	for _, o := range result.Operators {
 		total.add(o)
+	}
+	for _, g := range result.Groups {
+		total.share(g)
 	}
 	return total.report(s, from, func(s streams) error { return writeOperators(s, operators, flags) })
 }
@@ -176,11 +179,18 @@ func stream(s streams, from *sourceFlags, flags generateFlags) (err error) {
 	defer func() { err = errors.Join(err, out.Close()) }()
 	write := flags.format.Append(&out)
 	var total made
-	if err := from.each(s, flags.options, func(o argoperator.Operator) error {
+	groups, err := from.each(s, flags.options, func(o argoperator.Operator) error {
 		total.add(o)
 		return write(o.Documents())
-	}); err != nil {
+	})
+	if err != nil {
 		return err
+	}
+	for _, g := range groups {
+		total.share(g)
+		if err := write(g.Documents()); err != nil {
+			return err
+		}
 	}
 	return total.report(s, from, func(s streams) error { return out.copyTo(s.out) })
 }
@@ -193,11 +203,11 @@ type made struct {
 
 func (m *made) add(o argoperator.Operator) {
 	m.objects += len(o.Objects)
-	if engine := o.Engine(); engine != "" {
-		m.operators++
-		m.name, m.engine = o.Name, engine
-	}
+	m.operators++
+	m.name, m.engine = o.Name, o.Engine()
 }
+
+func (m *made) share(g argoperator.Group) { m.objects += len(g.Objects) }
 
 func (m *made) String() string {
 	if m.operators == 1 {

@@ -127,7 +127,7 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 // they make if they have no error.
 func lintDefinitions(ctx context.Context, s streams, definitions []argoperator.Source, server bool) (diag.List, error) {
 	var operators []argoperator.Operator
-	findings, err := argoperator.Each(definitions, argoperator.Options{}, func(o argoperator.Operator) error {
+	_, findings, err := argoperator.Each(definitions, argoperator.Options{}, func(o argoperator.Operator) error {
 		if server {
 			operators = append(operators, o)
 		}

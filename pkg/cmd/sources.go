@@ -138,17 +138,17 @@ func (f *sourceFlags) operators(s streams, options argoperator.Options) (argoper
 
 // each passes the operators to use one by one and then prints the findings; it
 // returns errFindings if these end the command, and then the results of use must be
-// discarded.
-func (f *sourceFlags) each(s streams, options argoperator.Options, use func(argoperator.Operator) error) error {
+// discarded. It returns what groups of operators share.
+func (f *sourceFlags) each(s streams, options argoperator.Options, use func(argoperator.Operator) error) ([]argoperator.Group, error) {
 	sources, missing, err := f.read(s.in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	findings, err := argoperator.Each(sources, options, use)
+	groups, findings, err := argoperator.Each(sources, options, use)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return report(s, sources, f.countWarnings(s, f.withMissing(findings, missing, sources)))
+	return groups, report(s, sources, f.countWarnings(s, f.withMissing(findings, missing, sources)))
 }
 
 // withMissing joins the findings with those about missing files, and says what to do

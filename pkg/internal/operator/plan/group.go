@@ -133,6 +133,13 @@ func (p *Plan) In(group *Plan) *Plan {
 	return &out
 }
 
+// Triggers reports whether a Sensor of the group has a trigger of the operator.
+func (p *Plan) Triggers(s Sensor) bool {
+	return slices.ContainsFunc(partsOf(p), func(own part) bool {
+		return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Name == own.trigger.Name })
+	})
+}
+
 // partsOf returns the triggers of an operator with their dependencies.
 func partsOf(p *Plan) []part {
 	var out []part

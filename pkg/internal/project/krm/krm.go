@@ -234,9 +234,9 @@ func replace(list *yaml.Node, result argoperator.Result) error {
 		earlier[identity(item)] = item
 	}
 	made := map[string]bool{}
-	for _, operator := range result.Emitted() {
-		files := output.ComponentFiles(operator.Objects)
-		for i, o := range operator.Objects {
+	for _, b := range result.Bundles() {
+		files := output.ComponentFiles(b.Objects)
+		for i, o := range b.Objects {
 			fields, err := output.Fields(o)
 			if err != nil {
 				return err
@@ -254,7 +254,7 @@ func replace(list *yaml.Node, result argoperator.Result) error {
 				*before = node
 				continue
 			}
-			annotate(&node, pathAnnotation, path.Join(Generated, operator.Name, files[i]))
+			annotate(&node, pathAnnotation, path.Join(Generated, b.Name, files[i]))
 			all.Content = append(all.Content, &node)
 		}
 	}

@@ -159,8 +159,8 @@ func newReplay(t *testing.T, program string, result argoperator.Result) *replay 
 		t.Fatal(err)
 	}
 	var objects []map[string]any
-	for _, o := range result.Emitted() {
-		for _, document := range o.Documents() {
+	for _, b := range result.Bundles() {
+		for _, document := range b.Documents() {
 			objects = append(objects, document.Fields)
 		}
 	}

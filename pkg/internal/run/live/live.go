@@ -84,10 +84,10 @@ type generation struct {
 // templatesOf returns the names of operators by the names of their WorkflowTemplates.
 func templatesOf(result argoperator.Result) map[string]string {
 	out := map[string]string{}
-	for _, operator := range result.Emitted() {
-		for _, o := range operator.Objects {
+	for _, b := range result.Bundles() {
+		for _, o := range b.Objects {
 			if t, ok := o.(*wfv1.WorkflowTemplate); ok {
-				out[t.Name] = operator.Name
+				out[t.Name] = b.Name
 			}
 		}
 	}
