@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test-dev e2e-dev page-editor test test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
+.PHONY: help build dev test-dev e2e-dev page-editor test test-missing test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,9 +55,10 @@ race: ## run the unit tests of the packages that start goroutines with the race 
 perf: ## compare instructions and allocations with testdata/instructions.json and allocations.json; needs valgrind
 	go test -tags perf -count 1 -timeout 30m -v -run 'TestInstructions|TestAllocations' ./pkg/argoperator
 
-test-python: ## run the unit tests of the pod-side script
+test-python: ## run the unit tests of the pod-side program and of .ci
 	$(PYTHON) -m py_compile templates/runtime/*.py $(wildcard examples/*/logic/*.py)
 	$(PYTHON) -m unittest discover --start-directory templates/runtime --pattern '*_test.py'
+	$(PYTHON) -B -m unittest discover --start-directory .ci --pattern '*_test.py'
 
 vet: ## run go vet on everything, the cluster suite and the tests of make perf included
 	go vet -tags e2e,perf ./...
@@ -101,7 +102,13 @@ realcrds: ## make operators and samples of the CustomResourceDefinitions of well
 
 # verify-generate and examples are not listed: `test` runs their tests.
 verify: verify-tidy vet lint words build test-python test test-race ## run the checks and tests that every change must pass, each once
-	@$(PYTHON) .ci/missing bin/tests.json
+	@$(PYTHON) .ci/missing.py bin/tests.json
+
+test-missing: ## run the tests that the last `make test` skipped for a program that was not installed
+	$(PYTHON) .ci/missing.py --again bin/tests.json
+
+all-checks: ## run all that continuous integration knows, which leaves out what a change cannot break; on Debian, as root
+	.ci/run all
 
 # Reports: JUnit for machines that run tests, and the results that docs/explanation/guarantees.md is made of (make guarantees).
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16

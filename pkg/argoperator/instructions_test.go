@@ -27,7 +27,7 @@ func TestInstructions(t *testing.T) {
 	}
 	binary := filepath.Join(t.TempDir(), "argoperator")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-X "+module+"/pkg/internal/base/release.Version=v1.0.0", "-o", binary, "./cmd/argoperator")
-	build.Dir = root
+	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0") // as released
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -3,6 +3,7 @@ package testsuite_test
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -73,6 +74,9 @@ func TestOperators(t *testing.T) {
 			})
 		}
 	})
+	if strings.Contains(flag.Lookup("test.run").Value.String(), "/") {
+		return // the permissions are those of all operators
+	}
 	for _, problem := range grantProblems(t, all) {
 		t.Error(problem)
 	}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Prints the lanes of continuous integration that a change needs, beside `make verify`, which every change needs.
+
+The change is what differs from the last landed state: the merge base with the default branch or, on that branch, the previous
+commit. CI_BASE names another commit. If none is known, the change needs every lane.
+"""
+
+import os
+import subprocess
+
+PRODUCT = "cmd/argoperator/ pkg/ templates/"
+
+# By lane: the paths that it tests, and those below them that it does not. A path is everything that begins with it.
+LANES = {
+    "perf": (
+        f"{PRODUCT} testdata/instructions.json testdata/allocations.json",
+        "pkg/internal/run/ pkg/internal/project/ pkg/internal/testing/",
+    ),
+    "docs": ("README.md docs/ examples/", ""),
+    "dev": (
+        "cmd/argoperator-dev/ e2e/dev/ pkg/cmd/dev templates/runtime/ pkg/internal/kube/cluster/"
+        " pkg/internal/run/devcluster/ pkg/internal/run/live/ pkg/internal/run/page/ pkg/internal/run/simulate/",
+        "",
+    ),
+    "cluster": (
+        f"{PRODUCT} examples/ e2e/",
+        "pkg/internal/run/ pkg/internal/project/ pkg/internal/testing/ e2e/dev/ e2e/peers/ e2e/agreement/",
+    ),
+    "race": (
+        "pkg/argoperator/ pkg/cmd/test pkg/internal/jq/jq/ pkg/internal/kube/ pkg/internal/run/simulate/ pkg/internal/run/testsuite/",
+        "",
+    ),
+}
+EVERY_LANE = ("go.mod", "go.sum", "Makefile", ".ci/run", ".ci/lanes.py")
+
+
+def needed(paths):
+    """Returns the lanes that a change of these paths needs."""
+    if any(path in EVERY_LANE for path in paths):
+        return list(LANES)
+    return [lane for lane in LANES if any(tests(lane, path) for path in paths)]
+
+
+def tests(lane, path):
+    """Reports whether a lane tests a path."""
+    if lane in ("perf", "cluster") and path.startswith("pkg/") and path.endswith("_test.go"):
+        return False
+    included, excluded = (tuple(paths.split()) for paths in LANES[lane])
+    return path.startswith(included) and not path.startswith(excluded or ("\0",))
+
+
+def git(*args):
+    """Returns the lines that git prints, or none if it fails."""
+    run = subprocess.run(["git", *args], capture_output=True, text=True, check=False)
+    return run.stdout.splitlines() if run.returncode == 0 else []
+
+
+def base():
+    """Returns the last landed commit, or none."""
+    if "CI_BASE" in os.environ:
+        return git("rev-parse", "--verify", os.environ["CI_BASE"] + "^{commit}")
+    for branch in ("origin/HEAD", "origin/main", "main"):
+        if (found := git("merge-base", "HEAD", branch)) and found != git("rev-parse", "HEAD"):
+            return found
+    return git("rev-parse", "--verify", "HEAD~1")
+
+
+def main():
+    """Prints the lanes, one per line."""
+    if landed := base():
+        changed = git("diff", "--name-only", "--no-renames", *landed) + git("ls-files", "--others", "--exclude-standard")
+        print("\n".join(needed(changed)))
+    else:
+        print("\n".join(LANES))
+
+
+if __name__ == "__main__":
+    main()
