@@ -226,7 +226,9 @@ func refusedOption(p scaffold.Problem) string {
 		return "NAME: " + explained(p)
 	}
 	flag := "--" + strings.ToLower(p.Option)
-	p.Hint = strings.Replace(p.Hint, "write ", "write "+flag+" ", 1)
+	if p.Fix != "" {
+		p.Hint = "write " + flag + " " + p.Fix
+	}
 	return flag + ": " + explained(p)
 }
 

@@ -154,8 +154,8 @@ func orManifest(findings diag.List) diag.List {
 		if f.Code == diag.NoDefinition && f.File == "" {
 			findings[i].Message = "no definition and no Argo manifest found"
 		}
-		if kind, ok := strings.CutSuffix(f.Message, " is not a definition"); ok && f.Code == diag.WrongKind {
-			findings[i].Message = "lint does not check the kind " + kind
+		if f.Kind != "" {
+			findings[i].Message = "lint does not check the kind " + f.Kind
 			findings[i].Hint = "lint checks definitions, EventSources, Sensors, EventBuses, Workflows and their templates, " +
 				"CronWorkflows, and roles; argoperator validate checks custom resources"
 		}

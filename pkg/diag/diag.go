@@ -38,6 +38,26 @@ type Finding struct {
 	// Object names the object in a stream of many, where a line number is of little
 	// help: sensor/orders in namespace shop. Empty if the position is enough.
 	Object string
+	// Facts are for code, which never reads Message and Hint.
+	Facts
+}
+
+// Facts are what code asks of a finding. Most findings need none.
+type Facts struct {
+	// Fix is what to write: the hint, or its first part, is "write" and the fix.
+	Fix string
+	// Unquoted: in YAMLSyntax, the value only lacks quotes.
+	Unquoted bool
+	// Problem is the message without the key that it begins with.
+	Problem string
+	// Kind is, in WrongKind, that of an object that is no definition, with its apiVersion.
+	Kind string
+}
+
+// Writing returns the finding with a hint that says what to write.
+func (f Finding) Writing(fix string) Finding {
+	f.Fix, f.Hint = fix, "write "+fix
+	return f
 }
 
 // List is a list of findings in the order of their detection.

@@ -109,8 +109,7 @@ func (c *templates) apiVersion() string {
 func (c *templates) ownPath(inside string) string {
 	a := &analyser{scope: c.scope}
 	if !strings.HasPrefix(inside, ".") {
-		hint := a.inside(func(field string) bool { return field == inside }, nil)
-		return strings.TrimSuffix(strings.TrimPrefix(hint, "did you mean "), "?")
+		return anyOf(a.inside(func(field string) bool { return field == inside }, nil))
 	}
 	if !dotted().MatchString(inside) {
 		return ""

@@ -88,7 +88,8 @@ func (a *analyser) variable(node any, name string, names *env) result {
 }
 
 func (a *analyser) noVariable(node any, name string, names *env) {
-	message, hint := fmt.Sprintf("unknown variable %s", name), ""
+	message := fmt.Sprintf("unknown variable %s", name)
+	var what advice
 	var known []string
 	for e := names; e != nil; e = e.above {
 		if e.value != nil {
@@ -106,21 +107,21 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	}
 	switch best := nearest(name, known); {
 	case name == "$children":
-		message, hint = "$children cannot be used here", a.scope.NoChildren
+		message, what.sentence = "$children cannot be used here", a.scope.NoChildren
 	case name == "$related":
-		message, hint = "$related cannot be used here", "list the objects under spec.related; templates, when, forEach and status can "+
-			"read them"
+		message = "$related cannot be used here"
+		what.sentence = "list the objects under spec.related; templates, when, forEach and status can read them"
 	case name == "$item" || name == "$index":
-		message, hint = name+" exists only in the template of a child with forEach", "write forEach: LIST in the child; $item is then "+
-			"an entry of the list"
+		message = name + " exists only in the template of a child with forEach"
+		what.sentence = "write forEach: LIST in the child; $item is then an entry of the list"
 	case name == "$ENV":
 		message = "$ENV cannot be used: " + impure["env"]
 	case best != "":
-		hint = "did you mean " + best + "?"
+		what.meant = best
 	case len(known) > 0:
-		hint = "variables: " + strings.Join(known, ", ")
+		what.sentence = "variables: " + strings.Join(known, ", ")
 	}
-	a.fail(node, BadExpression, message, hint)
+	a.failAdvised(node, BadExpression, message, what)
 }
 
 // unknownFunction reports a function that does not exist, or the wrong number of
@@ -144,7 +145,7 @@ func (a *analyser) unknownFunction(f *gojq.Func) {
 		all = append(all, name)
 	}
 	slices.Sort(all)
-	a.fail(f, BadExpression, a.unknownName(f), a.noFunction(f, slices.Compact(all)))
+	a.failAdvised(f, BadExpression, a.unknownName(f), a.noFunction(f, slices.Compact(all)))
 }
 
 // unknownName returns the message about a name that is no function.

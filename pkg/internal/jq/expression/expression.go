@@ -36,6 +36,17 @@ type Problem struct {
 
 	otherFixes []string // if Fix does not fit the place
 	spelling   string   // in the same place: the field that is probably meant
+	guessed    bool     // Hint says what is probably meant
+}
+
+// advice is what to do about a problem: a sentence, or what is probably meant.
+type advice struct{ sentence, meant string }
+
+func (a advice) hint() string {
+	if a.meant != "" {
+		return "did you mean " + a.meant + "?"
+	}
+	return a.sentence
 }
 
 // The codes of problems.

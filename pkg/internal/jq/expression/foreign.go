@@ -13,66 +13,65 @@ import (
 )
 
 // noFunction suggests a function for an unknown name.
-func (a *analyser) noFunction(f *gojq.Func, known []string) string {
+func (a *analyser) noFunction(f *gojq.Func, known []string) advice {
 	path := a.pathAfter(a.spans[f].End)
-	if hint := a.fieldHint(f.Name, path, len(f.Args)); hint != "" {
+	if hint := a.fieldHint(f.Name, path, len(f.Args)); hint != (advice{}) {
 		return hint
 	}
 	if why := jqhint.Unavailable(f.Name); why != "" {
-		return why
+		return advice{sentence: why}
 	}
 	if equivalent := jqhint.Equivalent(f.Name); equivalent != "" {
-		return "write " + equivalent
+		return advice{sentence: "write " + equivalent}
 	}
 	if best := nearest(f.Name, known); best != "" {
-		return "did you mean " + best + "?"
+		return advice{meant: best}
 	}
 	switch {
 	case len(f.Args) > 0:
-		return ""
 	case f.Name == strings.ToUpper(f.Name):
-		return "an expression cannot read environment variables: read a field, such as .metadata.name"
+		return advice{sentence: "an expression cannot read environment variables: read a field, such as .metadata.name"}
 	case len(path) > 0:
-		return "a field begins with a dot, such as .metadata.name"
+		return advice{sentence: "a field begins with a dot, such as .metadata.name"}
 	}
-	return ""
+	return advice{}
 }
 
 // fieldHint suggests a dot or a $ before a name.
-func (a *analyser) fieldHint(name string, path []string, args int) string {
+func (a *analyser) fieldHint(name string, path []string, args int) advice {
 	if args > 0 {
-		return ""
+		return advice{}
 	}
 	switch {
 	case slices.Contains(jqhint.Inputs(), name) && len(path) > 0:
-		return "write " + read{inputRoot, path}.String() + ": . is " + a.input()
+		return advice{sentence: "write " + read{inputRoot, path}.String() + ": . is " + a.input()}
 	case name == "children" && a.scope.Children != nil && len(path) > 0:
-		return "did you mean " + read{childrenRoot, path}.String() + "?"
+		return advice{meant: read{childrenRoot, path}.String()}
 	case (name == "item" || name == "index") && a.scope.Each:
-		return "did you mean $" + name + "?"
+		return advice{meant: "$" + name}
 	case (name == "item" || name == "each") && len(path) > 0:
-		return "write forEach: LIST in the child; $item is then an entry of the list"
+		return advice{sentence: "write forEach: LIST in the child; $item is then an entry of the list"}
 	case len(path) > 0 && slices.Contains([]string{"status", "spec", "metadata", "data"}, path[0]) && len(a.scope.Children) > 0:
 		return a.asChild(name, path)
 	}
 	if a.scope.Input != nil && slices.Contains(a.scope.Input.Fields(), name) {
-		return "did you mean " + read{inputRoot, append([]string{name}, path...)}.String() + "?"
+		return advice{meant: read{inputRoot, append([]string{name}, path...)}.String()}
 	}
 	same := func(field string) bool { return strings.EqualFold(field, strings.ReplaceAll(name, "_", "")) }
-	return a.inside(same, path)
+	return advice{meant: anyOf(a.inside(same, path))}
 }
 
 // asChild suggests a child for a name that is followed by a field of an object.
-func (a *analyser) asChild(name string, path []string) string {
+func (a *analyser) asChild(name string, path []string) advice {
 	names := slices.Sorted(maps.Keys(a.scope.Children))
 	best := nearest(name, names)
 	if len(names) == 1 {
 		best = names[0]
 	}
 	if best != "" {
-		return "did you mean " + read{childrenRoot, append([]string{best}, path...)}.String() + "?"
+		return advice{meant: read{childrenRoot, append([]string{best}, path...)}.String()}
 	}
-	return "read a child as $children.NAME; children: " + strings.Join(names, ", ")
+	return advice{sentence: "read a child as $children.NAME; children: " + strings.Join(names, ", ")}
 }
 
 // builtinTakes reports whether a function of jq has a variant with this number of

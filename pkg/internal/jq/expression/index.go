@@ -126,15 +126,16 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		of = a.owner(node, v)
 	}
 	fields := v.shape.Fields()
-	hint, spelling := "", ""
+	spelling := ""
+	var what advice
 	atRoot := len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) == 0
 	if atRoot {
-		hint = a.rootHint(name, node)
+		what = a.rootHint(name, node)
 	}
 	if path.root == inputRoot && slices.Equal(path.path, []string{"metadata", "namespace"}) {
-		hint = of + " is cluster-scoped, so it has no namespace"
+		what = advice{sentence: of + " is cluster-scoped, so it has no namespace"}
 	}
-	if best := nearest(name, fields); hint != "" {
+	if best := nearest(name, fields); what != (advice{}) {
 		// a step is missing, or the field never exists
 	} else if best != "" {
 		path.path = slices.Clone(path.path)
@@ -142,18 +143,19 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		if rest, wrong := a.corrected(v.shape, best, a.pathAfter(a.spans[node].End)); wrong {
 			right = append(right, rest...)
 		}
-		hint = "did you mean " + read{path.root, right}.String() + "?"
+		what.meant = read{path.root, right}.String()
 		if jq.IsName(best) && jq.IsName(name) {
 			spelling = best
 		}
 	} else if 0 < len(fields) && len(fields) <= 14 {
-		hint = "fields: " + strings.Join(fields, ", ")
+		what.sentence = "fields: " + strings.Join(fields, ", ")
 	}
-	if a.readsChild() && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 &&
-		!strings.HasPrefix(hint, "did you mean") {
-		hint = ". is " + a.scope.Name + ", not the custom resource; " + hint
+	if a.scope.Live && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 && what.meant == "" {
+		what.sentence = ". is " + a.scope.Name + ", not the custom resource; " + what.sentence
 	}
-	a.report(node, Problem{Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: hint, spelling: spelling})
+	a.report(node, Problem{
+		Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: what.hint(), guessed: what.meant != "", spelling: spelling,
+	})
 }
 
 // corrected returns the names of fields below a field as the schema has them, as far as they
@@ -196,13 +198,13 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 	}
 	if !ok {
 		names := slices.Sorted(maps.Keys(types))
-		hint := "there are no " + many
+		what := advice{sentence: "there are no " + many}
 		if best := nearest(name, names); best != "" {
-			hint = "did you mean " + read{v.from[0].root, []string{best}}.String() + "?"
+			what.meant = read{v.from[0].root, []string{best}}.String()
 		} else if len(names) > 0 {
-			hint = many + ": " + strings.Join(names, ", ")
+			what.sentence = many + ": " + strings.Join(names, ", ")
 		}
-		a.fail(node, UnknownField, fmt.Sprintf("there is no %s %q", one, name), hint)
+		a.failAdvised(node, UnknownField, fmt.Sprintf("there is no %s %q", one, name), what)
 		return unknown(), true
 	}
 	if t == nil {

@@ -21,13 +21,13 @@ func (c *templates) wantAllowed(e *expr, allowed []string) {
 		if slices.Contains(allowed, text) {
 			continue
 		}
-		hint := "write one of " + strings.Join(allowed, ", ") + "; or add " + text + " to the enum"
+		what := advice{sentence: "write one of " + strings.Join(allowed, ", ") + "; or add " + text + " to the enum"}
 		if best := nearest(text, allowed); best != "" {
-			hint = "did you mean " + jq.Quote(best) + "?"
+			what = advice{meant: jq.Quote(best)}
 		}
 		span := e.spans[term]
 		c.problem(Problem{
-			Path: e.path, Offset: e.at + span.At, Length: span.End - span.At, Code: WrongType, Hint: hint,
+			Path: e.path, Offset: e.at + span.At, Length: span.End - span.At, Code: WrongType, Hint: what.hint(), guessed: what.meant != "",
 			Message: fmt.Sprintf("%s is %s, which is not in its enum", c.field(e.path), jq.Quote(text)),
 		})
 	}

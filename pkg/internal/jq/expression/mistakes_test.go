@@ -72,7 +72,7 @@ func in(t testing.TB, where, text string) (*Program, []Problem) {
 	case "forEach":
 		return Expression(text, scope, "array")
 	case "readyWhen":
-		return Expression(text, Scope{Input: deployment, Name: "the live Deployment"}, "boolean")
+		return Expression(text, Scope{Input: deployment, Name: "the live Deployment", Live: true}, "boolean")
 	case "status":
 		scope.Children = map[string]schema.Type{"web": deployment, "config": builtinType(t, "v1", "ConfigMap"), "other": nil}
 		scope.Omits = true

@@ -16,7 +16,7 @@ func (a *analyser) neverNull(q *gojq.Query, left, right value) {
 		v, right = right, left
 	}
 	if q.Op != gojq.OpEq && q.Op != gojq.OpNe || right.kinds != null || len(right.from) > 0 || v.kinds&null != 0 || a.scope.Draft ||
-		a.readsChild() {
+		a.scope.Live {
 		return
 	}
 	if len(v.from) != 1 || v.from[0].root != inputRoot || len(v.from[0].path) < 2 || v.from[0].path[0] != "spec" {

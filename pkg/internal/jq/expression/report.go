@@ -32,6 +32,11 @@ func (a *analyser) fail(node any, code, message, hint string) {
 	a.report(node, Problem{Code: code, Message: message, Hint: hint})
 }
 
+// failAdvised reports a problem whose hint may say what is meant.
+func (a *analyser) failAdvised(node any, code, message string, what advice) {
+	a.report(node, Problem{Code: code, Message: message, Hint: what.hint(), guessed: what.meant != ""})
+}
+
 // failWith reports a problem that another text in the place of the node fixes.
 func (a *analyser) failWith(node any, message, fix string) {
 	a.report(node, Problem{Code: BadExpression, Message: message, Fix: fix})

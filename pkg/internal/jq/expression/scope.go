@@ -8,6 +8,7 @@ import (
 type Scope struct {
 	Input schema.Type // of "."; nil if unknown
 	Name  string      // of the input in messages: "Memcached v1alpha1", "the live Deployment"
+	Live  bool        // the input is a live child, as in readyWhen
 
 	Children   map[string]schema.Type // of $children.NAME; nil: $children is not available
 	NoChildren string                 // the hint why $children is not available

@@ -3,7 +3,6 @@ package expression
 import (
 	"regexp"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
@@ -24,7 +23,7 @@ func asShell(p part, found []Problem) []Problem {
 	first := found[slices.IndexFunc(found, func(p Problem) bool { return !p.Warning })]
 	special := !jq.IsName(p.text[:1]) // a number, or a character such as @
 	switch {
-	case first.Fix != "" && !special, strings.HasPrefix(first.Hint, "did you mean"):
+	case first.Fix != "" && !special, first.guessed:
 		return found
 	case first.Hint != "" && jq.IsName(p.text):
 		first.Hint += "; or " + literally(p.text)

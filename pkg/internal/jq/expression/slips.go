@@ -16,23 +16,22 @@ var helm = map[string]string{
 	"Values": ".spec.FIELD", "Release": ".metadata.name", "Chart": "", "Files": "", "Capabilities": "", "Template": "",
 }
 
-// rootHint suggests a path for a field that the input itself does not have, or returns
-// "".
-func (a *analyser) rootHint(name string, node any) string {
+// rootHint suggests a path for a field that the input itself does not have, if it can.
+func (a *analyser) rootHint(name string, node any) advice {
 	path := a.pathAfter(a.spans[node].End)
 	switch is, ofHelm := helm[name]; {
-	case ofHelm && is != "" && !a.readsChild():
-		return ". is the custom resource: write " + a.helmPath(name, path)
+	case ofHelm && is != "" && !a.scope.Live:
+		return advice{sentence: ". is the custom resource: write " + a.helmPath(name, path)}
 	case ofHelm:
-		return ". is " + a.input() + ": it has no " + name + " of Helm"
+		return advice{sentence: ". is " + a.input() + ": it has no " + name + " of Helm"}
 	case name == "children" && a.scope.Children != nil && len(path) > 0:
-		return "did you mean " + read{childrenRoot, path}.String() + "?"
+		return advice{meant: read{childrenRoot, path}.String()}
 	case name == "children":
-		return a.scope.NoChildren
+		return advice{sentence: a.scope.NoChildren}
 	case (name == "item" || name == "index") && a.scope.Each:
-		return "did you mean $" + name + "?"
+		return advice{meant: "$" + name}
 	}
-	return a.inside(func(field string) bool { return field == name }, path)
+	return advice{meant: anyOf(a.inside(func(field string) bool { return field == name }, path))}
 }
 
 // helmPath converts a Helm path to a path of the custom resource.
@@ -49,29 +48,26 @@ func (a *analyser) helmPath(name string, path []string) string {
 	return helm[name]
 }
 
-// readsChild reports whether the input is a live child, as in readyWhen.
-func (a *analyser) readsChild() bool { return strings.HasPrefix(a.scope.Name, "the live ") }
-
 func (a *analyser) input() string {
-	if a.readsChild() {
+	if a.scope.Live {
 		return a.scope.Name
 	}
 	return "the custom resource"
 }
 
-// inside searches for a field one level deeper, because users forget that level.
-func (a *analyser) inside(same func(string) bool, path []string) string {
+// inside returns the paths of a field one level deeper, because users forget that level.
+func (a *analyser) inside(same func(string) bool, path []string) []string {
 	var found []string
 	for _, part := range []string{"spec", "metadata", "status"} {
 		if field := a.fieldOf(part, same); field != "" {
 			found = append(found, read{inputRoot, append([]string{part, field}, path...)}.String())
 		}
 	}
-	if len(found) == 0 {
-		return ""
-	}
-	return "did you mean " + strings.Join(found, " or ") + "?"
+	return found
 }
+
+// anyOf joins what can be meant, for a message.
+func anyOf(found []string) string { return strings.Join(found, " or ") }
 
 // fieldOf returns the first matching field of a field of the input, or "".
 func (a *analyser) fieldOf(part string, same func(string) bool) string {

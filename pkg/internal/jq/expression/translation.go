@@ -141,15 +141,13 @@ func (c *templates) named(name, path string) (text string, fields int) {
 		return "$children." + first, 1
 	case name == "related" && c.scope.Related[first] != nil:
 		return "$related." + first, 1
-	case a.readsChild() && (first == "status" || first == "spec" || first == "metadata" || first == "data"):
+	case a.scope.Live && (first == "status" || first == "spec" || first == "metadata" || first == "data"):
 		return ".", 0
 	case name == "spec" || name == "status" || name == "metadata":
 		return "." + name, 0
 	}
-	hint := a.inside(func(field string) bool { return field == name }, nil)
-	found := strings.TrimSuffix(strings.TrimPrefix(hint, "did you mean "), "?")
-	if strings.Contains(found, " ") {
-		return "", 0 // more than one
+	if found := a.inside(func(field string) bool { return field == name }, nil); len(found) == 1 {
+		return found[0], 0
 	}
-	return found, 0
+	return "", 0
 }

@@ -80,10 +80,12 @@ const maxSubdomain = 253
 func (c *checker) ownGroup(group string, p source.Path) {
 	switch {
 	case !strings.Contains(group, "."):
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q has no dot", p, group), "write a DNS name that you own, such as cache.example.com")
+		c.addNamed(p, diag.BadName, fmt.Sprintf("%q has no dot", group), "a DNS name that you own, such as cache.example.com", "")
 	case protected(group, "k8s.io"), protected(group, "kubernetes.io"):
-		c.add(p, diag.ProtectedGroup, fmt.Sprintf("the group %s belongs to the Kubernetes project", group),
-			"write a DNS name that you own; for an approved API, write api: {crd: {file: crd.yaml}}")
+		c.report(p, diag.Finding{
+			Severity: diag.Error, Code: diag.ProtectedGroup,
+			Message: fmt.Sprintf("the group %s belongs to the Kubernetes project", group),
+		}.Writing("a DNS name that you own; for an approved API, write api: {crd: {file: crd.yaml}}"))
 	}
 }
 

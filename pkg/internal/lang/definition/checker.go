@@ -40,8 +40,10 @@ func (c *checker) isOf(want string) bool {
 	version, kind := c.Text("apiVersion"), c.Text("kind")
 	ours := version == "" || strings.HasPrefix(version, v1alpha1.Group)
 	if want == v1alpha1.Kind && !ours && kind != "" && kind != want && source.Spelling(kind, []string{want}) == "" {
+		of := kind + " of " + version
 		c.dec.Reject(c.node("kind"), source.Path{"kind"}, diag.WrongKind,
-			fmt.Sprintf("%s of %s is not a definition", kind, version), fmt.Sprintf("want the kind %s of %s", want, v1alpha1.APIVersion))
+			of+" is not a definition", fmt.Sprintf("want the kind %s of %s", want, v1alpha1.APIVersion))
+		c.found[len(c.found)-1].Kind = of
 		return false
 	}
 	if version != "" && version != v1alpha1.APIVersion {
@@ -76,6 +78,24 @@ func (c *checker) add(p source.Path, code, message, hint string) {
 	if !c.wasRejected(p) {
 		c.found.Add(c.At(p), code, message, hint)
 	}
+}
+
+// report reports the value at a path, unless it was rejected already.
+func (c *checker) report(p source.Path, f diag.Finding) {
+	if !c.wasRejected(p) {
+		f.Position = c.At(p)
+		c.found = append(c.found, f)
+	}
+}
+
+// addNamed reports the value at a path with a message that begins with the path. fix is what
+// to write; "" takes the hint.
+func (c *checker) addNamed(p source.Path, code, problem, fix, hint string) {
+	f := diag.Finding{Severity: diag.Error, Code: code, Message: p.String() + ": " + problem, Hint: hint, Facts: diag.Facts{Problem: problem}}
+	if fix != "" {
+		f = f.Writing(fix)
+	}
+	c.report(p, f)
 }
 
 // reject reports the value at a path and marks it as rejected.

@@ -33,11 +33,12 @@ func (c *checker) label(value string, p source.Path) bool {
 		return false
 	}
 	if len(validation.IsDNS1123Label(value)) > 0 {
-		hint := "use lower-case letters, digits and '-', with a letter or digit at both ends"
+		const form = "lower-case letters, digits and '-', with a letter or digit at both ends"
+		fix := ""
 		if better := toLabel(value); better != "" {
-			hint = "write " + better + ": lower-case letters, digits and '-', with a letter or digit at both ends"
+			fix = better + ": " + form
 		}
-		c.add(p, diag.BadName, fmt.Sprintf("%s: %q is not a DNS label", p, value), hint)
+		c.addNamed(p, diag.BadName, fmt.Sprintf("%q is not a DNS label", value), fix, "use "+form)
 		return false
 	}
 	return true
@@ -52,10 +53,11 @@ func toLabel(s string) string {
 // subdomain reports a value that is not a DNS subdomain, and returns whether it is one.
 func (c *checker) subdomain(value string, p source.Path) bool {
 	if len(validation.IsDNS1123Subdomain(value)) > 0 {
-		c.add(
+		c.addNamed(
 			p,
 			diag.BadName,
-			fmt.Sprintf("%s: %q is not a DNS name", p, value),
+			fmt.Sprintf("%q is not a DNS name", value),
+			"",
 			"use lower-case letters, digits, '-' and '.', as in cache.example.com",
 		)
 		return false
@@ -67,11 +69,12 @@ func (c *checker) subdomain(value string, p source.Path) bool {
 func (c *checker) camelCase(value string, p source.Path) bool {
 	switch {
 	case !camelCase.MatchString(value):
-		c.add(
+		c.addNamed(
 			p,
 			diag.BadName,
-			fmt.Sprintf("%s: %q is not a kind", p, value),
-			"write "+toKind(value)+": a kind begins with a capital letter, and has letters and digits only",
+			fmt.Sprintf("%q is not a kind", value),
+			toKind(value)+": a kind begins with a capital letter, and has letters and digits only",
+			"",
 		)
 	case len(value) > maxLabel:
 		c.add(p, diag.NameTooLong, fmt.Sprintf("%s has %d characters, more than %d", p, len(value), maxLabel), "")

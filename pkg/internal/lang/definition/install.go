@@ -16,8 +16,10 @@ import (
 func (c *checker) install() {
 	in, p := c.op.Spec.Install, source.PathOf("spec", "install")
 	if c.label(in.Namespace, p.To("namespace")); strings.HasPrefix(in.Namespace, "kube-") {
-		c.warn(p.To("namespace"), diag.BadName, fmt.Sprintf("the namespace %s belongs to Kubernetes", in.Namespace),
-			"write a namespace where Argo Events and Argo Workflows run, such as argo-events")
+		c.report(p.To("namespace"), diag.Finding{
+			Severity: diag.Warning, Code: diag.BadName,
+			Message: fmt.Sprintf("the namespace %s belongs to Kubernetes", in.Namespace),
+		}.Writing("a namespace where Argo Events and Argo Workflows run, such as argo-events"))
 	}
 	c.labels(in.WatchNamespaces, p.To("watchNamespaces"))
 	if len(in.WatchNamespaces) > 0 && c.scope() == "Cluster" {

@@ -57,6 +57,12 @@ func (s *Form) add(n *yaml.Node, offset int, code, message, hint string) {
 	s.found.Add(s.positions.Inside(n, offset), code, message, hint)
 }
 
+// addFix adds an error that another value of a scalar fixes.
+func (s *Form) addFix(n *yaml.Node, offset int, code, message, fix string) {
+	at := s.positions.Inside(n, offset)
+	*s.found = append(*s.found, diag.Finding{Position: at, Severity: diag.Error, Code: code, Message: message}.Writing(fix))
+}
+
 var (
 	fieldName = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_.$-]*$`)
 	typeName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`) })
@@ -272,26 +278,29 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 	if text == "" {
 		message = "the type is missing"
 	}
-	hint := s.typeHint(text)
-	if t := foreignType(text); strings.ContainsAny(t, "[|") { // how it is quoted matters
-		hint = "write " + s.retyped(n, offset, len(text), t)
-	}
 	if first, rest, at := s.unbarred(text); at > 0 {
-		s.add(
+		s.addFix(
 			n,
 			offset+at,
 			diag.BadMarker,
 			"want | between the type and its markers",
-			"write "+s.retyped(n, offset, len(text), first+" | "+rest),
+			s.retyped(n, offset, len(text), first+" | "+rest),
 		)
 		return s.typeOf(n, first, offset)
 	}
-	s.add(n, offset, diag.UnknownType, message, hint)
-	if word, ok := strings.CutPrefix(hint, "did you mean "); ok { // so that markers and expressions are checked
-		if schema := typeNamed(strings.TrimSuffix(word, "?"), false); schema != nil {
-			doubtfully(schema)
-			return schema
-		}
+	meant := s.meantType(text)
+	switch {
+	case strings.ContainsAny(meant, "[|"): // how it is quoted matters
+		s.addFix(n, offset, diag.UnknownType, message, s.retyped(n, offset, len(text), meant))
+		return doubtful()
+	case meant == "":
+		s.add(n, offset, diag.UnknownType, message, s.typeHint(text))
+		return doubtful()
+	}
+	s.add(n, offset, diag.UnknownType, message, "did you mean "+meant+"?")
+	if schema := typeNamed(meant, false); schema != nil { // so that markers and expressions are checked
+		doubtfully(schema)
+		return schema
 	}
 	return doubtful()
 }
@@ -353,24 +362,31 @@ func (s *Form) named(name string) *props {
 	return schema
 }
 
-func (s *Form) typeHint(text string) string {
+// meantType returns the type that is probably meant, or "".
+func (s *Form) meantType(text string) string {
 	if t := foreignType(text); t != "" {
-		return "did you mean " + t + "?"
+		return t
 	}
 	if coretypes.Is(text) {
-		if best := source.Nearest(text, coretypes.Names()); best != "" {
-			return "did you mean " + best + "?"
-		}
+		return source.Nearest(text, coretypes.Names())
+	}
+	var builtin []string
+	for _, t := range Types() {
+		builtin = append(builtin, t.Name)
+	}
+	return source.Nearest(text, append(builtin, s.typeNames()...))
+}
+
+// typeHint says which types there are.
+func (s *Form) typeHint(text string) string {
+	if coretypes.Is(text) {
 		return "write any, or declare its fields under spec.api.types; docs/reference/types-and-markers.md lists the types of Kubernetes"
 	}
-	var builtin, usual []string
+	var usual []string
 	for _, t := range Types() {
-		if builtin = append(builtin, t.Name); t.basic {
+		if t.basic {
 			usual = append(usual, t.Name)
 		}
-	}
-	if best := source.Nearest(text, append(builtin, s.typeNames()...)); best != "" {
-		return "did you mean " + best + "?"
 	}
 	return source.DidYouMean(text, append(usual, s.typeNames()...), "types") + ", and those in docs/reference/types-and-markers.md"
 }

@@ -217,9 +217,10 @@ func (s *Form) mark(n *yaml.Node, schema *props, text string, offset int) (*prop
 	markers, wrong := lexMarkers(text, offset)
 	if wrong != nil {
 		if repaired, ok := repairedMarkers(text); ok {
-			wrong.hint = "write " + s.positions.InPlaceOf(n, n.Value[:offset]+repaired)
+			s.addFix(n, wrong.at, wrong.code, wrong.message, s.positions.InPlaceOf(n, n.Value[:offset]+repaired))
+		} else {
+			s.add(n, wrong.at, wrong.code, wrong.message, wrong.hint)
 		}
-		s.add(n, wrong.at, wrong.code, wrong.message, wrong.hint)
 	}
 	unknown, required, seen := schema == nil, false, map[string]marker{}
 	if unknown {

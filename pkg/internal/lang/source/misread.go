@@ -55,6 +55,7 @@ func (c *cleaner) written(n *yaml.Node) (line string, at int, ok bool) {
 func (c *cleaner) retell(n *yaml.Node, line string, at int, code, message string) {
 	text := strings.TrimRight(line[at:], " ")
 	c.doc.Found.Add(c.doc.Of(n), code, message, quoteIt+": "+strings.TrimSpace(line[:at])+" "+Scalar(text, false, 0))
+	c.doc.Found[len(c.doc.Found)-1].Unquoted = code == diag.YAMLSyntax
 	*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: n.Line, Column: n.Column}
 	c.doc.asWritten(n.Line, line)
 }

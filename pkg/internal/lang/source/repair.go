@@ -18,6 +18,7 @@ type repair struct {
 	at     int    // bytes from the start of the line to what changes
 	advice string // what to do; the line follows
 	indent bool   // only the indentation changes
+	quotes bool   // only the value gets quotes
 	// message is the error; "" for that of the parser
 	message string
 }
@@ -32,6 +33,7 @@ func (r repair) finding(file string, n int, line string) diag.Finding {
 	return diag.Finding{
 		Position: diag.Position{File: file, Line: n + 1, Column: columnOf(line, at)},
 		Severity: diag.Error, Code: diag.YAMLSyntax, Message: "invalid YAML: " + r.message, Hint: hint,
+		Facts: diag.Facts{Unquoted: r.quotes},
 	}
 }
 
@@ -60,17 +62,16 @@ func repaired(lines []string, n int) (repair, bool) {
 	return repair{}, false
 }
 
-// WithoutFollowing removes the syntax errors of YAML that the hint of another finding about
+// WithoutFollowing removes the syntax errors of YAML that the fix of another finding about
 // the same value repairs, too.
 func WithoutFollowing(list diag.List) diag.List {
 	follows := func(f diag.Finding) bool {
-		return f.Code == diag.YAMLSyntax && strings.HasPrefix(f.Hint, quoteIt) && slices.ContainsFunc(list, func(cause diag.Finding) bool {
-			text, written := strings.CutPrefix(cause.Hint, "write ")
+		return f.Unquoted && slices.ContainsFunc(list, func(cause diag.Finding) bool {
 			misspelt := cause.Code == diag.BadMarker || cause.Code == diag.BadExpression
-			if !misspelt || !written || cause.File != f.File || cause.Line != f.Line {
+			if !misspelt || cause.Fix == "" || cause.File != f.File || cause.Line != f.Line {
 				return false
 			}
-			_, err := parseYAML("value: " + text + "\n")
+			_, err := parseYAML("value: " + cause.Fix + "\n")
 			return err == nil
 		})
 	}
@@ -134,11 +135,11 @@ func quotedValue(lines []string, n int) []repair {
 	}
 	var out []repair
 	add := func(value, rest string) {
-		advice := quoteIt
+		advice, quotes := quoteIt, true
 		if !strings.ContainsAny(value[:min(1, len(value))], `"'`) {
-			advice = "remove the quotes"
+			advice, quotes = "remove the quotes", false
 		}
-		out = append(out, repair{line: line[:at] + value + rest, at: at, advice: advice})
+		out = append(out, repair{line: line[:at] + value + rest, at: at, advice: advice, quotes: quotes})
 	}
 	whole := line[at:]
 	if item, ok := strings.CutPrefix(whole, "- "); ok {
@@ -204,7 +205,7 @@ func quotedItems(lines []string, n int) []repair {
 		m := typeItem().FindStringSubmatch(found)
 		return m[1] + Scalar(m[2], true, 0)
 	}); typed != line {
-		return []repair{{line: typed, at: firstDifference(line, typed), advice: quoteIt}}
+		return []repair{{line: typed, at: firstDifference(line, typed), advice: quoteIt, quotes: true}}
 	}
 	var b strings.Builder
 	at := 0

@@ -90,15 +90,15 @@ func (c *compiler) report(problems []expression.Problem, path ...string) {
 		if code == "" {
 			code = diag.BadExpression
 		}
-		hint := p.Hint
-		if p.Fix != "" {
-			hint = join("write "+c.d.Rewritten(p.FixAt, p.FixEnd, p.Fix, at...), p.Caveat)
-		}
+		f := diag.Finding{Position: position, Severity: diag.Error, Code: code, Message: p.Message, Hint: p.Hint}
 		if p.Warning {
-			c.findings.Warn(position, code, p.Message, hint)
-		} else {
-			c.findings.Add(position, code, p.Message, hint)
+			f.Severity = diag.Warning
 		}
+		if p.Fix != "" {
+			f = f.Writing(c.d.Rewritten(p.FixAt, p.FixEnd, p.Fix, at...))
+			f.Hint = join(f.Hint, p.Caveat)
+		}
+		c.findings = append(c.findings, f)
 	}
 }
 
@@ -197,7 +197,9 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		}
 		out.When, _ = expression.Expression(condition, c.scope, "boolean")
 	}
-	live := expression.Scope{Input: childType(c.d, in), Name: "the live " + in.Kind, NoChildren: "readyWhen reads the live child itself: ."}
+	live := expression.Scope{
+		Input: childType(c.d, in), Name: "the live " + in.Kind, Live: true, NoChildren: "readyWhen reads the live child itself: .",
+	}
 	if in.ReadyWhen != "" {
 		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)
 	}

@@ -53,6 +53,7 @@ type Problem struct {
 	Option  string // name of the field, such as Group
 	Message string
 	Hint    string // may be empty
+	Fix     string // what to write, with which Hint begins after the word "write"; may be empty
 }
 
 // Problems returns the invalid options, by the rules of the definition that
@@ -80,11 +81,11 @@ func (o Options) Problems() []Problem {
 	_, findings := definition.Parse(source.Input{Name: "options", Data: []byte(text.String())})
 	for _, f := range findings {
 		at := max(f.Line, 1) - 1
-		message := f.Message
-		if where, what, found := strings.Cut(message, ": "); found && strings.HasPrefix(where, "spec.") || where == "metadata.name" {
-			message = what // the option already says where
-		}
-		out = append(out, Problem{Option: lines[min(at, len(lines)-1)].option, Message: message, Hint: f.Hint})
+		out = append(out, Problem{
+			Option:  lines[min(at, len(lines)-1)].option,
+			Message: cmp.Or(f.Problem, f.Message), // the option already says where
+			Hint:    f.Hint, Fix: f.Fix,
+		})
 	}
 	return out
 }
