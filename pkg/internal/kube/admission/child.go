@@ -41,7 +41,7 @@ func Child(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition)
 	}
 	for _, key := range []string{"apiVersion", "kind"} {
 		if text, ok := u.Object[key].(string); !ok || text == "" {
-			r.Add(field.NewPath(key), problem.CodeChild, "", "Required value")
+			required(r, field.NewPath(key), "")
 		}
 	}
 	if len(r.Problems) > 0 {
@@ -96,6 +96,12 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, typed any) {
 	}
 }
 
+// required reports a missing value in the API server's wording.
+func required(r *problem.Report, at *field.Path, hint string) {
+	r.Add(at, problem.CodeChild, hint, "Required value")
+	r.Problems[len(r.Problems)-1].Required = true
+}
+
 // final marks the problems after which the API server does not look at the values.
 func final(r *problem.Report) {
 	for i := range r.Problems {
@@ -129,11 +135,12 @@ func refused(r *problem.Report, errs field.ErrorList) {
 		r.Problems = append(
 			r.Problems,
 			problem.Problem{
-				Object:  problem.Reference(r.Object),
-				Path:    at,
-				Code:    problem.CodeChild,
-				Message: errorText(err),
-				Hint:    remedy(err),
+				Object:   problem.Reference(r.Object),
+				Path:     at,
+				Code:     problem.CodeChild,
+				Message:  errorText(err),
+				Hint:     remedy(err),
+				Required: err.Type == field.ErrorTypeRequired,
 			},
 		)
 	}
@@ -152,15 +159,14 @@ func warned(r *problem.Report, code string, errs field.ErrorList) {
 // suggest the fix.
 func remedy(err *field.Error) string {
 	key := err.Field[strings.LastIndex(err.Field, ".")+1:]
-	values, choice := strings.CutPrefix(err.Detail, "valid values: ")
 	switch {
-	case err.Type == field.ErrorTypeRequired && choice: // the key may be there, with another value
-		return "write " + key + ": " + strings.NewReplacer(`"`, "", ", ", " or ").Replace(values)
+	case err.Origin == builtin.OriginEnding: // the key may be there, with another value
+		return "write " + key + ": OnFailure or Never"
 	case err.Type == field.ErrorTypeRequired:
 		return "add " + key
-	case strings.Contains(err.Detail, "InvalidImageName"):
+	case err.Origin == builtin.OriginImage:
 		return "use [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, for example ghcr.io/team/app:1.2"
-	case strings.Contains(err.Detail, "`selector` does not match template `labels`"):
+	case err.Origin == builtin.OriginSelector:
 		return "copy all labels of spec.selector.matchLabels to spec.template.metadata.labels"
 	}
 	return ""
@@ -184,7 +190,7 @@ func metadata(r *problem.Report, u *unstructured.Unstructured) {
 		return
 	}
 	if meta.Name == "" {
-		r.Add(at.Child("name"), problem.CodeChild, "set metadata.name; an operator identifies its children by name", "Required value")
+		required(r, at.Child("name"), "set metadata.name; an operator identifies its children by name")
 		return
 	}
 	refused(r, apivalidation.ValidateObjectMeta(&meta, meta.Namespace != "", builtin.Name(u.GroupVersionKind().GroupKind()), at))

@@ -1,13 +1,12 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -99,44 +98,18 @@ func (a *API) Validate(object, old map[string]any) ([]problem.Problem, error) {
 		return nil, err
 	}
 	a.warnings(r, u, a.crd.Spec.Scope == apiextensionsv1.ClusterScoped)
-	validateCustom(r, s, object, old)
-	for i, p := range r.Problems {
-		if p.Code == diag.FailedValidationRule && p.Path == "" {
-			r.Problems[i].Path = a.fieldOfRule(u.GroupVersionKind().Version, p.Message)
-		}
-	}
+	validateCustom(r, s, a.rules(u.GroupVersionKind().Version), object, old)
 	return r.Problems, nil
 }
 
-// selfField matches a field of the object that a rule reads, and the parenthesis after the
-// name of a function.
-var selfField = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bself((?:\.[A-Za-z_]\w*)+)(\(?)`) })
-
-// fieldOfRule returns the only field that a rule about the whole object reads, such as
-// metadata.name, by the message of the rule; "" if it reads several.
-func (a *API) fieldOfRule(version, message string) string {
-	field := ""
+// rules returns the validation rules about the whole object.
+func (a *API) rules(version string) apiextensionsv1.ValidationRules {
 	for _, v := range a.crd.Spec.Versions {
-		if v.Name != version || v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
-			continue
-		}
-		for _, rule := range v.Schema.OpenAPIV3Schema.XValidations {
-			if message != rule.Message && !strings.HasSuffix(message, "failed rule: "+strings.TrimSpace(rule.Rule)) {
-				continue
-			}
-			for _, m := range selfField().FindAllStringSubmatch(rule.Rule, -1) {
-				path := m[1][1:]
-				if m[2] != "" {
-					path = path[:max(0, strings.LastIndexByte(path, '.'))]
-				}
-				if path == "" || field != "" && field != path {
-					return ""
-				}
-				field = path
-			}
+		if v.Name == version && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			return v.Schema.OpenAPIV3Schema.XValidations
 		}
 	}
-	return field
+	return nil
 }
 
 // Schema returns the schema of a version; nil for an existing kind.
@@ -178,7 +151,9 @@ func (a *API) warnings(r *problem.Report, u *unstructured.Unstructured, clusterS
 	}
 }
 
-func validateCustom(r *problem.Report, s *resource.Schema, object, old map[string]any) {
+// validateCustom adds the errors of a custom resource. rules are the validation rules about
+// the whole object.
+func validateCustom(r *problem.Report, s *resource.Schema, rules apiextensionsv1.ValidationRules, object, old map[string]any) {
 	a := s.Admit(object, old)
 	unknown := a.Unknown
 	if unreadable(a.Invalid) {
@@ -203,10 +178,10 @@ func validateCustom(r *problem.Report, s *resource.Schema, object, old map[strin
 		}
 	}
 	for _, err := range a.FailedRules {
+		path := pathOf(err)
 		r.Problems = append(r.Problems, problem.Problem{
-			Object: problem.Reference(
-				r.Object,
-			), Path: pathOf(err), Code: diag.FailedValidationRule, Message: prefixPath(pathOf(err), err.Detail),
+			Object: problem.Reference(r.Object), Path: cmp.Or(path, fieldOfRule(rules, err)),
+			Code: diag.FailedValidationRule, Message: prefixPath(path, err.Detail),
 		})
 	}
 }
@@ -277,7 +252,9 @@ func (a *API) existingErrors(u *unstructured.Unstructured, typed any) field.Erro
 func shaped(r *problem.Report, at *field.Path, t reflect.Type, value any) {
 	before := len(r.Problems)
 	argo.Shape(r, "", at, t, value)
-	for i := before; i < len(r.Problems); i++ {
-		r.Problems[i].Message = prefixPath(r.Problems[i].Path, r.Problems[i].Message)
+	for i, p := range r.Problems[before:] {
+		if p.Path != "" {
+			r.Problems[before+i].Message = p.Path + ": " + p.Message
+		}
 	}
 }

@@ -20,21 +20,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 )
 
-// wantedType matches the type that the API server's validator requires.
-var wantedType = regexp.MustCompile(`^must be of type ([a-z0-9,-]+)`)
-
-// regexNote matches the regular expression that the API server appends to a
-// message.
-var regexNote = regexp.MustCompile(`,? regex used for validation is '.*'\)`)
-
 // toProblem turns an error of the API server into a problem with the value from the
 // user's file instead of its Go type. s may be nil.
 func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *resource.Schema) problem.Problem {
 	path := pathOf(err)
 	p := problem.Problem{Object: problem.Reference(r.Object), Path: path, Code: diag.BadValue}
 	value, exists := valueAt(object, path)
-	detail := regexNote.ReplaceAllString(strings.TrimPrefix(err.Detail, err.Field+" in body "), ")")
-	want := wantedType.FindStringSubmatch(detail)
+	detail, want := detailOf(err)
 	switch {
 	case err.Type == field.ErrorTypeRequired:
 		p.Code, p.Message = diag.MissingKey, "missing field "+path
@@ -44,16 +36,11 @@ func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *re
 		p.Hint = missingHint(s, object, path)
 	case err.Type == field.ErrorTypeDuplicate:
 		p.Code, p.Message = diag.DuplicateValue, fmt.Sprintf("%s: duplicate value %s", path, formatValue(err.BadValue))
-	case want != nil && isJSONType(want[1]):
-		p.Code, p.Message = diag.WrongType, fmt.Sprintf(
-			"%s is %s, want %s",
-			path,
-			describeValue(value),
-			oneOfTypes(strings.Split(want[1], ",")),
-		)
-		p.Hint = typeHint(value, strings.Split(want[1], ","))
+	case areJSONTypes(want):
+		p.Code, p.Message = diag.WrongType, fmt.Sprintf("%s is %s, want %s", path, describeValue(value), oneOfTypes(want))
+		p.Hint = typeHint(value, want)
 	case want != nil:
-		p.Message = fmt.Sprintf("%s is %s, expected the format %s", path, formatValue(value), want[1])
+		p.Message = fmt.Sprintf("%s is %s, expected the format %s", path, formatValue(value), strings.Join(want, ","))
 	case err.Type == field.ErrorTypeNotSupported:
 		p.Message, p.Hint = notSupported(path, value, s, object, detail)
 	case err.Type == field.ErrorTypeInternal || !exists || !scalar(value):
@@ -65,25 +52,6 @@ func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *re
 		p.Code, p.Hint = diag.BadName, nameHint(value)
 	}
 	return p
-}
-
-// pathOf returns the path of an error; the root has an empty path.
-func pathOf(err *field.Error) string {
-	path := strings.TrimPrefix(strings.TrimPrefix(err.Field, "<nil>"), ".")
-	if found := validatePath.FindStringSubmatch(err.Detail); path == "" && found != nil {
-		return found[1]
-	}
-	return path
-}
-
-// validatePath matches the path in an error of anyOf, oneOf, allOf and not.
-var validatePath = regexp.MustCompile(`^"([^"]+)" must (?:not )?validate`)
-
-func prefixPath(path, message string) string {
-	if path == "" || strings.HasPrefix(strings.TrimPrefix(message, `"`), path) {
-		return message
-	}
-	return path + ": " + message
 }
 
 // entryPath returns the path of the map entry that an error names, if any.
@@ -114,13 +82,8 @@ var jsonTypes = map[string]string{
 	"object": "an object", "array": "a list", "string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false", "null": "null",
 }
 
-func isJSONType(text string) bool {
-	for word := range strings.SplitSeq(text, ",") {
-		if jsonTypes[word] == "" {
-			return false
-		}
-	}
-	return true
+func areJSONTypes(words []string) bool {
+	return len(words) > 0 && !slices.ContainsFunc(words, func(word string) bool { return jsonTypes[word] == "" })
 }
 
 func oneOfTypes(types []string) string {

@@ -28,6 +28,7 @@ func Shape(r *problem.Report, code string, at *field.Path, t reflect.Type, value
 	before := len(r.Problems)
 	for _, f := range (shaper{kind: r.Object.GetObjectKind().GroupVersionKind().Kind}).value(t, value) {
 		r.Add(f.path(at), cmp.Or(code, f.code), f.hint, "%s", f.message)
+		r.Problems[len(r.Problems)-1].Type = f.decoder
 	}
 	slices.SortStableFunc(r.Problems[before:], func(a, b problem.Problem) int { return cmp.Compare(a.Path, b.Path) })
 }
@@ -40,6 +41,7 @@ type shaper struct{ kind string }
 type flaw struct {
 	steps               []step
 	code, message, hint string
+	decoder             string // the name of the type, if it has its own decoding
 }
 
 func newFlaw(code, format string, args ...any) []flaw {
@@ -272,7 +274,9 @@ func decodeItself(t reflect.Type, value any) []flaw {
 		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
 	if err != nil {
-		return newFlaw(diag.BadValue, "invalid %s %s: %v", t.Name(), data, err)
+		flaws := newFlaw(diag.BadValue, "invalid %s %s: %v", t.Name(), data, err)
+		flaws[0].decoder = t.Name()
+		return flaws
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func images(object any, at *field.Path) field.ErrorList {
 	if !ok || c.Image == "" {
 		return nil
 	}
-	return invalid(c.Image, Image(c.Image), at.Child("image"))
+	return invalid(c.Image, Image(c.Image), at.Child("image")).WithOrigin(OriginImage)
 }
 
 // Image returns why the kubelet refuses an image with the reason InvalidImageName.

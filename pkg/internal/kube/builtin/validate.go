@@ -21,6 +21,13 @@ type Verdict struct {
 	Images   field.ErrorList // by the kubelet
 }
 
+// Origins of refusals that have a known remedy.
+const (
+	OriginImage    = "image"    // the name of an image
+	OriginSelector = "selector" // a selector that does not select the pods of its own template
+	OriginEnding   = "ending"   // the restartPolicy of pods that must end
+)
+
 // Validate validates a decoded object apart from its own metadata. Fields that the API
 // server sets may be missing. It may modify the object.
 func Validate(object runtime.Object) Verdict {

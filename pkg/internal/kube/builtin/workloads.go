@@ -37,7 +37,8 @@ func matches(s labels.Selector, template *corev1.PodTemplateSpec, at *field.Path
 		return nil
 	}
 	return field.ErrorList{
-		field.Invalid(at.Child("template", "metadata", "labels"), template.Labels, "`selector` does not match template `labels`"),
+		field.Invalid(at.Child("template", "metadata", "labels"), template.Labels, "`selector` does not match template `labels`").
+			WithOrigin(OriginSelector),
 	}
 }
 
@@ -185,7 +186,7 @@ func onlyEnding(o *batchv1.JobSpec, at *field.Path) field.ErrorList {
 		}
 	case corev1.RestartPolicyNever:
 	case "", corev1.RestartPolicyAlways:
-		return field.ErrorList{field.Required(path, `valid values: "OnFailure", "Never"`)}
+		return field.ErrorList{field.Required(path, `valid values: "OnFailure", "Never"`).WithOrigin(OriginEnding)}
 	default:
 		return field.ErrorList{field.NotSupported(path, policy, []string{"OnFailure", "Never"})}
 	}

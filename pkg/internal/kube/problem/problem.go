@@ -21,6 +21,10 @@ type Problem struct {
 	Hint    string // how to fix it; may be empty
 	Warning bool   // the API server accepts it
 	Final   bool   // the API server looks no further: other problems are not known
+
+	// What code asks of a problem, because it never reads Message and Hint.
+	Required bool   // a value is missing
+	Type     string // the name of the Go type that does not accept the value, such as Quantity; "" for most problems
 }
 
 var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)

@@ -3,6 +3,7 @@ package source
 import (
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -12,7 +13,22 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 )
 
-var yamlPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
+// The YAML library has one type for its syntax errors, and the line only in their text. No
+// other file reads the text.
+var (
+	yamlPrefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^yaml: (line \d+: )?`) })
+	yamlLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
+)
+
+// YAMLError returns what is wrong, and the line from 1 that an error of the YAML library
+// names; 0 if it names none.
+func YAMLError(err error) (message string, line int) {
+	text := err.Error()
+	if m := yamlLine().FindStringSubmatch(text); m != nil {
+		line, _ = strconv.Atoi(m[1])
+	}
+	return yamlPrefix().ReplaceAllString(text, ""), line
+}
 
 // maxRepairs limits the lines of a document that are read as they are probably meant.
 const maxRepairs = 50
@@ -88,11 +104,15 @@ func columnIn(original, repaired string, column int) int {
 // line is found by parsing prefixes of the text: it is the last line of the shortest prefix
 // with the same error.
 func syntaxFinding(file string, c chunk, err error) (f diag.Finding, n int, fix repair, ok bool) {
-	message := yamlPrefix().ReplaceAllString(err.Error(), "")
+	message, _ := YAMLError(err)
 	lines := strings.Split(c.text, "\n")
 	n = sort.Search(len(lines)-1, func(i int) bool {
 		_, err := parseYAML(strings.Join(lines[:i+1], "\n") + "\n")
-		return err != nil && yamlPrefix().ReplaceAllString(err.Error(), "") == message
+		if err == nil {
+			return false
+		}
+		here, _ := YAMLError(err)
+		return here == message
 	})
 	line := lines[n]
 	if helmBlock().MatchString(line) {

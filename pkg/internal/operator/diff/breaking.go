@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/crdify/pkg/config"
 	"sigs.k8s.io/crdify/pkg/runner"
 	"sigs.k8s.io/crdify/pkg/validations"
+	"sigs.k8s.io/crdify/pkg/validations/crd/existingfieldremoval"
 )
 
 // Break is a change of a kind that breaks clients.
@@ -19,6 +20,7 @@ type Break struct {
 	Path    string // of the field in the version's schema; "" for the whole schema
 	Message string
 	Warning bool // the schema does not show whether it breaks clients
+	removed bool // the field is missing, with all that was below it
 }
 
 // Breaks returns the changes of a kind's definition that break existing custom
@@ -46,22 +48,25 @@ func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error)
 	return tidy(out), nil
 }
 
-// removedPrefix starts the report of a removed field.
-const removedPrefix = "removed field : "
-
-// tidy reports a removed field at its path and drops the resulting changes of its
-// type.
+// tidy drops the changes of the type of a removed field.
 func tidy(list []Break) []Break {
 	absent := map[string]bool{}
-	for i, b := range list {
-		if at, found := strings.CutPrefix(b.Message, removedPrefix); found {
-			version, path, _ := strings.Cut(at, ".^")
-			list[i] = Break{Version: version, Path: "^" + path, Message: "the field was removed"}
-			absent[version+"^"+path] = true
+	for _, b := range list {
+		if b.removed {
+			absent[b.Version+b.Path] = true
 		}
-		list[i].Message = strings.ReplaceAll(list[i].Message, " : ", ": ")
 	}
-	return slices.DeleteFunc(list, func(b Break) bool { return absent[b.Version+b.Path] && b.Message != "the field was removed" })
+	return slices.DeleteFunc(list, func(b Break) bool { return absent[b.Version+b.Path] && !b.removed })
+}
+
+// breakOf returns a result of crdify, which says only in words what it found, and where a
+// field was removed.
+func breakOf(version, path, text string) Break {
+	if at, found := strings.CutPrefix(text, existingfieldremoval.ErrRemovedExistingField.Error()+" : "); found {
+		version, path, _ := strings.Cut(at, ".^")
+		return Break{Version: version, Path: "^" + path, Message: "the field was removed", removed: true}
+	}
+	return Break{Version: version, Path: path, Message: strings.ReplaceAll(text, " : ", ": ")}
 }
 
 func breaksOf(version, path string, results []validations.ComparisonResult) []Break {
@@ -71,11 +76,13 @@ func breaksOf(version, path string, results []validations.ComparisonResult) []Br
 		if r.Name == "description" {
 			continue // no client reads it
 		}
-		for _, message := range r.Errors {
-			out = append(out, Break{version, path, message, false})
+		for _, text := range r.Errors {
+			out = append(out, breakOf(version, path, text))
 		}
-		for _, message := range r.Warnings {
-			out = append(out, Break{version, path, message, true})
+		for _, text := range r.Warnings {
+			b := breakOf(version, path, text)
+			b.Warning = !b.removed
+			out = append(out, b)
 		}
 	}
 	return out

@@ -1,11 +1,11 @@
 package page
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -276,13 +276,7 @@ func (d document) findings(err error) diag.List {
 		out.Add(d.Position("kind"), diag.ServerRejected, err.Error(), "")
 	default:
 		for _, p := range dryrun.Problems(answer.Status()) {
-			at, message := p.Path, p.Message
-			if at == "" {
-				at = "kind"
-			} else if !strings.Contains(message, at) {
-				message = at + ": " + message
-			}
-			out.Add(d.Position(at), diag.ServerRejected, message, "")
+			out.Add(d.Position(cmp.Or(p.Path, "kind")), diag.ServerRejected, p.Text(), "")
 		}
 	}
 	return out

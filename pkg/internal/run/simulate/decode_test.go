@@ -101,13 +101,16 @@ func TestFailures(t *testing.T) {
 			{Trigger: "a", Failure: "first"}, {Trigger: "a", Failure: "second"}, {Trigger: "b", Failure: "third"},
 		}}},
 		{Delivery: &Delivery{Sensor: "s", Attempts: []Attempt{{Trigger: "a", Failure: "first"}, {Trigger: "a"}}}},
-		{Workflow: &Workflow{Namespace: "n", Name: "w", Failure: "work: Error (exit code 1): one\ntwo"}},
+		{Workflow: &Workflow{
+			Namespace: "n", Name: "w", Failure: "work: Error (exit code 1): one\ntwo",
+			Containers: []Container{{Output: "one\ntwo\n", ExitCode: 1}},
+		}},
 	}
 	want := []string{
 		"dependency d of Sensor s, on ADD of pods p: the transform failed: no",
 		"trigger a of Sensor s: second", "trigger b of Sensor s: third", "Workflow n/w: work: Error (exit code 1): two",
 	}
-	if diff := cmp.Diff(want, trace.Failures()); diff != "" {
+	if diff := cmp.Diff(want, Texts(trace.Failures())); diff != "" {
 		t.Error(diff)
 	}
 }

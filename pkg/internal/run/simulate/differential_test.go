@@ -215,7 +215,7 @@ func (w *world) settle() {
 	if err := w.Run(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	for _, failure := range w.Trace().Failures() {
+	for _, failure := range simulate.Texts(w.Trace().Failures()) {
 		w.t.Errorf("failed: %s", failure)
 	}
 }

@@ -68,7 +68,7 @@ func Render(ctx context.Context, in Inputs, actions []Action) (Rendering, error)
 		out.Deleted = append(out.Deleted, gone...)
 		out.Events += trace.events()
 		one := s.key(s.withNamespace(a.Object))
-		failures := trace.Failures()
+		failures := Texts(trace.Failures())
 		if why := readyFailure(s.cluster.Objects[one]); why != "" && len(failures) == 0 {
 			failures = []string{why}
 		}

@@ -42,26 +42,42 @@ func (t Trace) Calls() []cluster.Call {
 	return out
 }
 
-// Failures returns the failures of a trace, one line each. A failure that happened several
-// times is one line.
-func (t Trace) Failures() []string {
-	var out []string
+// Failure is a failure in a trace.
+type Failure struct {
+	Text     string // one line
+	Conflict bool   // the API server answered with a conflict
+}
+
+// Failures returns the failures of a trace. A failure that happened several times is one.
+func (t Trace) Failures() []Failure {
+	var out []Failure
 	times := map[string]int{}
 	for _, f := range t.failures() {
-		if times[f]++; times[f] == 1 {
+		if times[f.Text]++; times[f.Text] == 1 {
 			out = append(out, f)
 		}
 	}
 	for i, f := range out {
-		if times[f] > 1 {
-			out[i] = fmt.Sprintf("%s (%d times)", f, times[f])
+		if n := times[f.Text]; n > 1 {
+			out[i].Text = fmt.Sprintf("%s (%d times)", f.Text, n)
 		}
 	}
 	return out
 }
 
-func (t Trace) failures() []string {
+// Texts returns the texts of failures.
+func Texts(failures []Failure) []string {
 	var out []string
+	for _, f := range failures {
+		out = append(out, f.Text)
+	}
+	return out
+}
+
+func isConflict(c cluster.Call) bool { return c.Status == http.StatusConflict }
+
+func (t Trace) failures() []Failure {
+	var out []Failure
 	on := ""
 	for _, step := range t {
 		if e := step.Event; e != nil {
@@ -69,17 +85,23 @@ func (t Trace) failures() []string {
 		}
 		if d := step.Delivery; d != nil {
 			if d.Lost {
-				out = append(out, fmt.Sprintf("dependency %s of Sensor %s%s: %s", d.Dependency, d.Sensor, on, d.Stopped))
+				out = append(out, Failure{Text: fmt.Sprintf("dependency %s of Sensor %s%s: %s", d.Dependency, d.Sensor, on, d.Stopped)})
 			}
 			for i, a := range d.Attempts {
 				last := i == len(d.Attempts)-1 || d.Attempts[i+1].Trigger != a.Trigger
 				if a.Failure != "" && last && !a.looksForChild() {
-					out = append(out, fmt.Sprintf("trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, a.Failure))
+					out = append(out, Failure{
+						Text:     fmt.Sprintf("trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, a.Failure),
+						Conflict: len(a.Calls) > 0 && isConflict(a.Calls[len(a.Calls)-1]),
+					})
 				}
 			}
 		}
 		if w := step.Workflow; w != nil && w.Failure != "" {
-			out = append(out, fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, w.Cause()))
+			out = append(out, Failure{
+				Text:     fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, w.Cause()),
+				Conflict: slices.ContainsFunc(w.Containers, func(c Container) bool { return c.ExitCode != 0 && slices.ContainsFunc(c.Calls, isConflict) }),
+			})
 		}
 	}
 	return out
@@ -96,11 +118,12 @@ func (a Attempt) looksForChild() bool {
 // of the failure if argoperator's own program wrote it, else the last line, where
 // tracebacks have the error. It appends what the program was waiting for.
 func (w *Workflow) Cause() string {
-	words, output, said := strings.Cut(w.Failure, "): ")
-	if !said {
-		words, output = "", w.Failure
-	} else {
-		words += "): "
+	words, output := "", w.Failure
+	for _, c := range w.Containers {
+		said := strings.TrimSpace(c.Output)
+		if before, ends := strings.CutSuffix(w.Failure, said); ends && c.ExitCode != 0 && c.Killed == "" {
+			words, output = before, said
+		}
 	}
 	lines := strings.Split(output, "\n")
 	at := slices.IndexFunc(lines, ownFailure)

@@ -33,27 +33,27 @@ func (s *stepRun) failures() {
 	expected := s.step.Expect.Failures
 	met := make([]bool, len(expected))
 	natural := len(s.step.Refuse) > 0 || s.step.Replay != nil // refused writes and outdated events cause failures
-	all := unique(s.trace.Failures())
+	all := s.trace.Failures()
 	for _, failure := range all {
 		fits := false
 		for i, part := range expected {
-			if strings.Contains(failure, part) {
+			if strings.Contains(failure.Text, part) {
 				met[i], fits = true, true
 			}
 		}
 		if !fits && (!natural || expected != nil) {
-			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed: "+failure, s.failureHint(failure))
+			s.findings.Add(s.atKey(s.test.Action(s.index)), diag.StepFailed, "failed: "+failure.Text, s.failureHint(failure))
 		}
 	}
 	for i, part := range expected {
 		if !met[i] {
-			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("no failure contains %q", part), describeActual("failed", all))
+			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("no failure contains %q", part), describeActual("failed", simulate.Texts(all)))
 		}
 	}
 }
 
 // failureHint says more about what failed, and what to do if it is meant to fail.
-func (s *stepRun) failureHint(failure string) string {
+func (s *stepRun) failureHint(failure simulate.Failure) string {
 	hint := "if this failure is expected, add it to expect.failures"
 	if said := s.conflict(failure); said != "" {
 		hint = said + "\n" + hint
@@ -66,8 +66,8 @@ func (s *stepRun) failureHint(failure string) string {
 
 // conflict returns what Ready reports about a child that the API server answered with a
 // conflict: for an object that exists and may not be adopted, the answer has no reason.
-func (s *stepRun) conflict(failure string) string {
-	if !strings.Contains(failure, "409 Conflict") {
+func (s *stepRun) conflict(failure simulate.Failure) string {
+	if !failure.Conflict {
 		return ""
 	}
 	cr, _ := s.s.Get(s.resource)
@@ -75,16 +75,6 @@ func (s *stepRun) conflict(failure string) string {
 		return "Ready is Failed: " + message
 	}
 	return ""
-}
-
-// unique returns a list without duplicates.
-func unique(all []string) []string {
-	seen := map[string]bool{}
-	return slices.DeleteFunc(all, func(text string) bool {
-		again := seen[text]
-		seen[text] = true
-		return again
-	})
 }
 
 // describeActual lists what occurred instead.

@@ -40,7 +40,7 @@ func summarize(t simulate.Trace) traceSummary {
 // or what prevented it.
 func (s *stepRun) lastWriter(r v1alpha1.Reference) string {
 	if failures := s.trace.Failures(); len(failures) > 0 {
-		return strings.TrimSpace("failed: " + failures[0] + "\n" + s.conflict(failures[0]))
+		return strings.TrimSpace("failed: " + failures[0].Text + "\n" + s.conflict(failures[0]))
 	}
 	if len(s.trace) == 0 {
 		return "the operator received no event in this step"

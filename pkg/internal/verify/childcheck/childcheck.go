@@ -317,7 +317,7 @@ func (t *run) problemsIn(r rendering) []childProblem {
 // follow from them: a missing key elsewhere.
 func certain(p problem.Problem, guessed [][]string) bool {
 	at := p.Segments()
-	return strings.HasPrefix(p.Message, "Required value") && !slices.ContainsFunc(guessed, func(path []string) bool {
+	return p.Required && !slices.ContainsFunc(guessed, func(path []string) bool {
 		n := min(len(path), len(at))
 		return slices.Equal(path[:n], at[:n])
 	})
@@ -355,7 +355,7 @@ func (t *run) remedy(g *group, cr map[string]any, p childProblem) string {
 			field, how = name, "minimum, maximum"
 			if _, text := value.(string); text {
 				how = "pattern, enum, minLength, maxLength"
-				if strings.Contains(p.Message, "Quantity") {
+				if p.Type == "Quantity" {
 					how = "the type quantity, or a pattern"
 				}
 			}

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Ask runs kubectl with arguments and input and returns its output; said is its
@@ -101,6 +103,12 @@ func firstLine(said string, err error) string {
 		}
 	}
 	return err.Error()
+}
+
+// notFound reports whether the object does not exist. kubectl prints the reason of the API
+// server's answer, and exits with 1 for every error.
+func notFound(said string) bool {
+	return strings.Contains(said, "("+string(metav1.StatusReasonNotFound)+")")
 }
 
 func server(v *visit) Check {
@@ -306,7 +314,7 @@ func namespace(v *visit) Check {
 	name := "Namespace " + v.needs.Namespace
 	said := v.get(&found, "get", "namespace", v.needs.Namespace)
 	switch {
-	case strings.Contains(said, "NotFound"):
+	case notFound(said):
 		v.alone = true
 		return Check{name, Error, "does not exist", "kubectl create namespace " + v.needs.Namespace}
 	case said != "":
@@ -347,7 +355,7 @@ func bus(v *visit) Check {
 	}
 	said := v.get(&found, "get", "eventbus", "-n", v.needs.Namespace, v.needs.EventBus)
 	switch {
-	case strings.Contains(said, "NotFound"):
+	case notFound(said):
 		return Check{
 			name,
 			Error,

@@ -23,12 +23,22 @@ type answer struct {
 type Problem struct {
 	Path    string // of the field, in the notation of the API server; "" if it names none
 	Message string
+	cause   metav1.CauseType // "" if the server names none
+}
+
+// Text returns the message with the path, which some messages contain.
+func (p Problem) Text() string {
+	if p.Path == "" || strings.Contains(p.Message, p.Path) {
+		return p.Message
+	}
+	return p.Path + ": " + p.Message
 }
 
 // reason is why the API server could not check an object, with a hint.
 type reason struct{ message, hint string }
 
-// Messages that tell apart answers with the same reason and status code.
+// Messages that tell apart answers with the same reason and status code. Only this file
+// reads the text of an answer.
 var (
 	// noRight is an answer of the authorizer. Admission answers Forbidden, too.
 	noRight = sync.OnceValue(func() *regexp.Regexp {
@@ -136,7 +146,7 @@ func Problems(status metav1.Status) []Problem {
 				field = ""
 			}
 			if c.Message != "" {
-				out = append(out, Problem{field, c.Message})
+				out = append(out, Problem{Path: field, Message: c.Message, cause: c.Type})
 			}
 		}
 	}
@@ -152,7 +162,7 @@ func typedProblems(text string) []Problem {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if found := typedField().FindStringSubmatch(line); found != nil {
-			out = append(out, Problem{found[1], found[2]})
+			out = append(out, Problem{Path: found[1], Message: found[2]})
 		} else if line != "" {
 			out = append(out, Problem{Message: line})
 		}
@@ -164,7 +174,7 @@ func typedProblems(text string) []Problem {
 func strictProblems(text string) []Problem {
 	var out []Problem
 	for _, found := range unknownField().FindAllStringSubmatch(text, -1) {
-		out = append(out, Problem{found[1], "unknown field"})
+		out = append(out, Problem{Path: found[1], Message: "unknown field"})
 	}
 	if len(out) == 0 {
 		out = []Problem{{Message: text}}

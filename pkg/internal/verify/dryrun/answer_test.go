@@ -21,7 +21,8 @@ func TestAnswers(t *testing.T) {
 				{"reason":"FieldValueInvalid","message":"Invalid value: -1: must be greater than or equal to 0","field":"spec.replicas"},
 				{"reason":"FieldValueRequired","message":"Required value","field":"spec.template.spec.containers[0].image"}]},"code":422}`,
 			answer{problems: []Problem{
-				{"spec.replicas", "Invalid value: -1: must be greater than or equal to 0"}, {"spec.template.spec.containers[0].image", "Required value"},
+				{Path: "spec.replicas", Message: "Invalid value: -1: must be greater than or equal to 0", cause: metav1.CauseTypeFieldValueInvalid},
+				{Path: "spec.template.spec.containers[0].image", Message: "Required value", cause: metav1.CauseTypeFieldValueRequired},
 			}},
 		},
 		{
@@ -29,37 +30,37 @@ func TestAnswers(t *testing.T) {
 			`{"message":"deployments.apps \"x\" is forbidden: ValidatingAdmissionPolicy 'limits' with binding 'limits' denied request: every container needs a memory limit",
 			  "reason":"Invalid","details":{"name":"x","group":"apps","kind":"deployments","causes":[
 			    {"message":"ValidatingAdmissionPolicy 'limits' with binding 'limits' denied request: every container needs a memory limit"}]},"code":422}`,
-			answer{problems: []Problem{{"", "ValidatingAdmissionPolicy 'limits' with binding 'limits' denied request: every container needs a memory limit"}}},
+			answer{problems: []Problem{{Message: "ValidatingAdmissionPolicy 'limits' with binding 'limits' denied request: every container needs a memory limit"}}},
 		},
 		{
 			"webhook", "the server adds the name of the webhook",
 			`{"message":"admission webhook \"validate.kyverno.svc-fail\" denied the request: \n\nresource Deployment/default/x was blocked","code":400}`,
-			answer{problems: []Problem{{"", "admission webhook \"validate.kyverno.svc-fail\" denied the request: \n\nresource Deployment/default/x was blocked"}}},
+			answer{problems: []Problem{{Message: "admission webhook \"validate.kyverno.svc-fail\" denied the request: \n\nresource Deployment/default/x was blocked"}}},
 		},
 		{
 			"quota", "admission answers Forbidden as the authorizer does",
 			`{"message":"services \"x\" is forbidden: exceeded quota: small, requested: services=1, used: services=0, limited: services=0","reason":"Forbidden","details":{"name":"x","kind":"services"},"code":403}`,
-			answer{problems: []Problem{{"", "exceeded quota: small, requested: services=1, used: services=0, limited: services=0"}}},
+			answer{problems: []Problem{{Message: "exceeded quota: small, requested: services=1, used: services=0, limited: services=0"}}},
 		},
 		{
 			"field of another type", "server-side apply answers with an internal error",
 			`{"message":"failed to create typed patch object (default/x; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got string","code":500}`,
-			answer{problems: []Problem{{"spec.replicas", "expected numeric (int or float), got string"}}},
+			answer{problems: []Problem{{Path: "spec.replicas", Message: "expected numeric (int or float), got string"}}},
 		},
 		{
 			"unknown field in a list", "the item is named by its key",
 			`{"message":"failed to create typed patch object (default/x; apps/v1, Kind=Deployment): .spec.template.spec.containers[name=\"a b\"].imag: field not declared in schema","code":500}`,
-			answer{problems: []Problem{{`spec.template.spec.containers[name="a b"].imag`, "field not declared in schema"}}},
+			answer{problems: []Problem{{Path: `spec.template.spec.containers[name="a b"].imag`, Message: "field not declared in schema"}}},
 		},
 		{
 			"several fields", "each line is a problem",
 			`{"message":"failed to create typed patch object (default/x; v1, Kind=ConfigMap): errors:\n  .dat: field not declared in schema\n  .data.x: expected string, got 1","code":500}`,
-			answer{problems: []Problem{{"dat", "field not declared in schema"}, {"data.x", "expected string, got 1"}}},
+			answer{problems: []Problem{{Path: "dat", Message: "field not declared in schema"}, {Path: "data.x", Message: "expected string, got 1"}}},
 		},
 		{
 			"strict decoding", "each unknown field is a problem",
 			`{"message":"Web in version \"v1\" cannot be handled as a Web: strict decoding error: unknown field \"spec.a\", unknown field \"spec.b\"","reason":"BadRequest","code":400}`,
-			answer{problems: []Problem{{"spec.a", "unknown field"}, {"spec.b", "unknown field"}}},
+			answer{problems: []Problem{{Path: "spec.a", Message: "unknown field"}, {Path: "spec.b", Message: "unknown field"}}},
 		},
 		{
 			"no right", "it says something about the user, not about the object",
@@ -80,7 +81,7 @@ func TestAnswers(t *testing.T) {
 		{
 			"a policy quotes the authorizer", "only the text of the authorizer counts",
 			`{"message":"pods \"x\" is forbidden: users cannot patch resources here","reason":"Forbidden","details":{"name":"x","kind":"pods"},"code":403}`,
-			answer{problems: []Problem{{"", "users cannot patch resources here"}}},
+			answer{problems: []Problem{{Message: "users cannot patch resources here"}}},
 		},
 		{
 			"rights in a role", "the operator may hold rights that the user does not",

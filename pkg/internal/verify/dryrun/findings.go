@@ -76,8 +76,8 @@ func (a *complaints) add(r *request) {
 // one returns the complaint with the cause of a problem.
 func (a *complaints) one(r *request, p Problem, warning bool) *complaint {
 	id := same{r.Source, values().ReplaceAllString(p.Path, ""), values().ReplaceAllString(p.Message, ""), warning}
-	if p.Path != "" {
-		id.message, _, _ = strings.Cut(id.message, ":") // the kind of error, such as Invalid value
+	if p.Path != "" && p.cause != "" {
+		id.message = string(p.cause)
 	}
 	c := a.known[id]
 	if c == nil {

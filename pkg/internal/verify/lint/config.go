@@ -3,11 +3,9 @@ package lint
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -59,7 +57,8 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 	}
 	known(root.Content[0], at, &findings, "apiVersion", "kind", "targets", "rules")
 	if err := root.Decode(&c); err != nil {
-		findings.Add(lineOf(name, err), diag.WrongType, strings.TrimPrefix(err.Error(), "yaml: "), "")
+		message, line := source.YAMLError(err)
+		findings.Add(diag.Position{File: name, Line: line}, diag.WrongType, message, "")
 		return nil, findings
 	}
 	if c.APIVersion != v1alpha1.APIVersion || c.Kind != "LintConfig" {
@@ -75,16 +74,6 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 		}
 	}
 	return &c, findings
-}
-
-var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
-
-func lineOf(name string, err error) diag.Position {
-	p := diag.Position{File: name}
-	if m := yamlLine().FindStringSubmatch(err.Error()); m != nil {
-		p.Line, _ = strconv.Atoi(m[1])
-	}
-	return p
 }
 
 // known reports unknown keys of a mapping.
