@@ -45,3 +45,11 @@ func longestKey(object map[string]any, path string) (key, rest string, found boo
 	}
 	return key, rest, found
 }
+
+// About returns a message with the path that it is about; "" is the whole object.
+func About(path, message string) string {
+	if path == "" {
+		return message
+	}
+	return path + ": " + message
+}

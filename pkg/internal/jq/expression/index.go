@@ -154,7 +154,8 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		what.sentence = ". is " + a.scope.Name + ", not the custom resource; " + what.sentence
 	}
 	a.report(node, Problem{
-		Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of), Hint: what.hint(), guessed: what.meant != "", spelling: spelling,
+		Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of),
+		Hint: what.hint(), guessed: what.meant != "", spelling: spelling,
 	})
 }
 

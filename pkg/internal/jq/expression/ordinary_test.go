@@ -153,7 +153,8 @@ func TestOrdinaryReadyWhen(t *testing.T) {
 		{"policy/v1", "PodDisruptionBudget", ".status.currentHealthy >= .status.desiredHealthy"},
 	}
 	for _, tt := range tests {
-		_, problems := Expression(tt.expr, Scope{Input: builtinType(t, tt.apiVersion, tt.kind), Name: "the live " + tt.kind, Live: true}, "boolean")
+		live := Scope{Input: builtinType(t, tt.apiVersion, tt.kind), Name: "the live " + tt.kind, Live: true}
+		_, problems := Expression(tt.expr, live, "boolean")
 		for _, found := range problems {
 			t.Errorf("%s: %s", tt.expr, found.Message)
 		}

@@ -7,6 +7,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 // The libraries of the API server have more to say about a custom resource than a
@@ -40,11 +42,12 @@ func pathOf(err *field.Error) string {
 // validatePath matches the path in an error of anyOf, oneOf, allOf and not.
 var validatePath = regexp.MustCompile(`^"([^"]+)" must (?:not )?validate`)
 
+// prefixPath adds the path to a detail, which may begin with it.
 func prefixPath(path, message string) string {
-	if path == "" || strings.HasPrefix(strings.TrimPrefix(message, `"`), path) {
+	if strings.HasPrefix(strings.TrimPrefix(message, `"`), path) {
 		return message
 	}
-	return path + ": " + message
+	return diag.About(path, message)
 }
 
 // selfField matches a field of the object that a rule reads, and the parenthesis after the

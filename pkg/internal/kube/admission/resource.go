@@ -253,8 +253,6 @@ func shaped(r *problem.Report, at *field.Path, t reflect.Type, value any) {
 	before := len(r.Problems)
 	argo.Shape(r, "", at, t, value)
 	for i, p := range r.Problems[before:] {
-		if p.Path != "" {
-			r.Problems[before+i].Message = p.Path + ": " + p.Message
-		}
+		r.Problems[before+i].Message = diag.About(p.Path, p.Message)
 	}
 }

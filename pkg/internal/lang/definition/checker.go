@@ -91,7 +91,8 @@ func (c *checker) report(p source.Path, f diag.Finding) {
 // addNamed reports the value at a path with a message that begins with the path. fix is what
 // to write; "" takes the hint.
 func (c *checker) addNamed(p source.Path, code, problem, fix, hint string) {
-	f := diag.Finding{Severity: diag.Error, Code: code, Message: p.String() + ": " + problem, Hint: hint, Facts: diag.Facts{Problem: problem}}
+	f := diag.Finding{Severity: diag.Error, Code: code, Message: diag.About(p.String(), problem), Hint: hint}
+	f.Problem = problem
 	if fix != "" {
 		f = f.Writing(fix)
 	}

@@ -207,7 +207,7 @@ func TestEvents(t *testing.T) {
 					t.Errorf("%s (-want +got)\n%s", step.name, diff)
 				}
 			}
-			for _, failure := range Texts(l.Trace().Failures()) {
+			for _, failure := range simulate.Texts(l.Trace().Failures()) {
 				if !strings.Contains(failure, "Workflow") || engine == "direct" {
 					t.Errorf("failed: %s", failure)
 				}

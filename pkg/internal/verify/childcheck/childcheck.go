@@ -131,7 +131,7 @@ func (t *run) findings(path ...string) diag.List {
 			continue // most schemas permit any text, because few users mistype an image
 		}
 		least, found := t.smallest(g)
-		message := t.child.Kind.Kind + ": " + strings.TrimPrefix(found.Path+": "+found.Message, ": ") + causes.elsewhere()
+		message := t.child.Kind.Kind + ": " + diag.About(found.Path, found.Message) + causes.elsewhere()
 		switch {
 		case found.exceedsLimit:
 			findings.Add(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, found.Hint)

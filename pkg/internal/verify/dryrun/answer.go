@@ -10,6 +10,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 // answer is what the API server said of an object.
@@ -28,10 +30,10 @@ type Problem struct {
 
 // Text returns the message with the path, which some messages contain.
 func (p Problem) Text() string {
-	if p.Path == "" || strings.Contains(p.Message, p.Path) {
+	if strings.Contains(p.Message, p.Path) {
 		return p.Message
 	}
-	return p.Path + ": " + p.Message
+	return diag.About(p.Path, p.Message)
 }
 
 // reason is why the API server could not check an object, with a hint.

@@ -99,7 +99,7 @@ func (c *complaint) finding(all tally) diag.Finding {
 	if c.warning {
 		f.Severity, f.Code, f.Hint, verb = diag.Warning, diag.ServerWarning, "", "warns about"
 	}
-	f.Message = fmt.Sprintf("the API server %s the %s: %s", verb, kind, strings.TrimPrefix(c.Path+": "+c.Message, ": "))
+	f.Message = fmt.Sprintf("the API server %s the %s: %s", verb, kind, diag.About(c.Path, c.Message))
 	if c.first.Sample == "" {
 		return f
 	}
