@@ -19,16 +19,16 @@ func ask(s streams, flags initFlags, given func(flag string) bool) (scaffold.Opt
 	if o.Name == "" {
 		d.ask("Name of the operator", "Name", &o.Name, "", nil)
 	}
-	if !flags.kindKnown() && o.Group == "" {
+	if flags.crd == "" && o.Group == "" {
 		d.ask("API group, a DNS name that you own", "Group", &o.Group, "example.com", nil)
 	}
-	if !flags.kindKnown() && o.Kind == "" {
+	if flags.crd == "" && o.Kind == "" {
 		d.ask("Kind of the custom resources", "Kind", &o.Kind, kindOf(o.Name), nil)
 	}
-	if len(flags.objects)+len(flags.byHand) > 0 {
+	if len(flags.objects) > 0 {
 		return d.options, d.failed
 	}
-	if !flags.kindKnown() && !given("child") {
+	if flags.crd == "" && !given("child") {
 		d.ask("Object to keep for each custom resource", "Child", &o.Child, o.Child, scaffold.Children())
 	}
 	if !given("logic") {

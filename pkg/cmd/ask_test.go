@@ -55,10 +55,6 @@ func TestAsk(t *testing.T) {
 			name: "with manifests", reason: "the manifests define the children", flags: initFlags{objects: []string{"web.yaml"}, options: usual},
 			answers: "a\n\n\n", want: scaffold.Options{Name: "a", Group: "example.com", Kind: "A", Child: "deployment"},
 		},
-		{
-			name: "with an operator", reason: "the operator defines everything except the name", flags: initFlags{byHand: []string{"dir"}, options: usual},
-			answers: "a\n", want: scaffold.Options{Name: "a", Child: "deployment"},
-		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/base/release"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
@@ -25,7 +24,6 @@ type initFlags struct {
 	dir     string
 	crd     string   // file with the CustomResourceDefinition; empty: a new kind
 	objects []string // files with objects that become the children
-	byHand  []string // files of a hand-written operator
 }
 
 func newInit(s streams) *cobra.Command {
@@ -44,8 +42,7 @@ object, or with --logic a program. To start from something that exists, use:
   --from-manifest  Objects in files. Each becomes a child. Values that users
                    typically set, such as image, replicas and host, become
                    fields of the new kind.
-  --from-crd       The CustomResourceDefinition of an existing kind.
-  --from-tutorial  An operator written by hand with Argo Events and Workflows.`,
+  --from-crd       The CustomResourceDefinition of an existing kind.`,
 		Example: `  # Create a project
   argoperator init guestbook --group example.com --kind Guestbook
 
@@ -79,9 +76,6 @@ object, or with --logic a program. To start from something that exists, use:
 	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of an existing kind, or - for standard input")
 	cmd.Flags().
 		StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or - for "+
-			"standard input; repeatable")
-	cmd.Flags().
-		StringArrayVar(&flags.byHand, "from-tutorial", nil, "file or directory with an operator written by hand with Argo, or - for "+
 			"standard input; repeatable")
 	cmd.Flags().StringVarP(&o.Namespace, "namespace", "n", "argo-events", "namespace of the operator")
 	completeWith(cmd, "namespace", nil)
@@ -158,31 +152,17 @@ func excluded(cmd *cobra.Command, flags initFlags) error {
 func (f initFlags) source() (flag, says string, rest []string) {
 	switch {
 	case len(f.objects) > 0:
-		return "from-manifest", "the manifests define the children", []string{"child", "logic", "from-crd", "from-tutorial"}
-	case len(f.byHand) > 0:
-		return "from-tutorial", "the operator defines it", []string{
-			"child",
-			"logic",
-			"from-crd",
-			"group",
-			"plural",
-			"version",
-			"scope",
-			"kind",
-		}
+		return "from-manifest", "the manifests define the children", []string{"child", "logic", "from-crd"}
 	case f.crd != "":
 		return "from-crd", "the CustomResourceDefinition defines it", []string{"group", "plural", "version", "scope"}
 	}
 	return "", "", nil
 }
 
-// kindKnown reports whether existing input determines the kind.
-func (f initFlags) kindKnown() bool { return f.crd != "" || len(f.byHand) > 0 }
-
 // complete reports whether all required options are set.
 func complete(flags initFlags) bool {
 	o := flags.options
-	return o.Name != "" && (flags.kindKnown() || o.Group != "" && o.Kind != "")
+	return o.Name != "" && (flags.crd != "" || o.Group != "" && o.Kind != "")
 }
 
 // wrong returns an error with all invalid options.
@@ -204,7 +184,7 @@ func missing(flags initFlags) error {
 	}
 	var names []string
 	said := ""
-	if flags.kindKnown() {
+	if flags.crd != "" {
 		said = "said"
 	}
 	for _, value := range []struct{ name, is string }{
@@ -243,9 +223,7 @@ func explained(p scaffold.Problem) string {
 func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	switch {
 	case len(flags.objects) > 0:
-		return fromFiles(s, flags, flags.objects, adopt.FromManifests)
-	case len(flags.byHand) > 0:
-		return fromFiles(s, flags, flags.byHand, adopt.FromTutorial)
+		return fromManifests(s, flags)
 	case flags.crd == "":
 		return scaffold.New(flags.options), nil
 	}
@@ -260,15 +238,9 @@ func newProject(s streams, flags initFlags) (scaffold.Project, error) {
 	return project, reportFrom(s, func(string) []byte { return data }, findings)
 }
 
-// fromFiles creates a project from existing objects.
-func fromFiles(
-	s streams,
-	flags initFlags,
-	names []string,
-	from func(scaffold.Options, []argoperator.Source) (scaffold.Project, diag.List),
-) (scaffold.Project, error) {
-	source, _, _ := flags.source()
-	files := sourceFlags{names: names, recursive: true, alone: true, check: "the value of --" + source}
+// fromManifests creates a project from existing objects.
+func fromManifests(s streams, flags initFlags) (scaffold.Project, error) {
+	files := sourceFlags{names: flags.objects, recursive: true, alone: true, check: "the value of --from-manifest"}
 	sources, findings, err := files.read(s.in)
 	if err != nil {
 		return scaffold.Project{}, err
@@ -276,7 +248,7 @@ func fromFiles(
 	if findings.HasErrors() {
 		return scaffold.Project{}, report(s, sources, findings)
 	}
-	project, findings := from(flags.options, sources)
+	project, findings := adopt.FromManifests(flags.options, sources)
 	return project, report(s, sources, findings)
 }
 

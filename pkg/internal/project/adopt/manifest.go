@@ -271,7 +271,7 @@ func (m *Manifest) template(p *piece) []byte {
 	if builtin, known := schema.FindBuiltin(p.Text("apiVersion"), p.kind); m.cluster && (builtin.Namespaced() || !known) {
 		metadata["namespace"] = m.ownNamespace(p)
 	}
-	braces := !strings.HasPrefix(p.Text("apiVersion"), argo+"/")
+	braces := !strings.HasPrefix(p.Text("apiVersion"), schema.ArgoGroup+"/")
 	return append([]byte(head), encoded(write(p.Fields, p.Node(), braces))...)
 }
 

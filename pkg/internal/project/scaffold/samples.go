@@ -2,7 +2,6 @@ package scaffold
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -41,7 +40,7 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 	if children := d.Operator.Spec.Children; len(children) > 0 {
 		p.Child = strings.ToLower(children[0].Kind) + "/" + p.Sample.Name
 		if len(p.Children) > 0 {
-			p.Child = strings.ToLower(children[0].Kind) + "/" + cmp.Or(p.Children[0].Called, p.Sample.Name+p.Children[0].Suffix)
+			p.Child = strings.ToLower(children[0].Kind) + "/" + p.Sample.Name + p.Children[0].Suffix
 		}
 	}
 	p.Others = len(servedVersions(d)) > 1
@@ -81,9 +80,6 @@ func samples(d *definition.Definition, api API) (out []Sample, notes []string, e
 		}
 	}
 	add(working, "samples/"+name+".yaml", (*resource.Schema).Minimal)
-	if api.SampleFile != nil {
-		out, notes = []Sample{given(api, "samples/"+name+".yaml")}, nil
-	}
 	if len(out) == 0 {
 		out = append(out, bare(api, working, "samples/"+name+".yaml"))
 		notes[0] = fmt.Sprintf("fill in %s: %s", out[0].File, strings.TrimPrefix(notes[0], out[0].File+" is missing: "))
@@ -171,11 +167,6 @@ func without(object map[string]any, keys ...string) map[string]any {
 		delete(out, key)
 	}
 	return out
-}
-
-// given returns an existing custom resource.
-func given(api API, file string) Sample {
-	return Sample{File: file, Name: api.Sample, data: api.SampleFile}
 }
 
 // withDefaults generates an object that contains the defaults.

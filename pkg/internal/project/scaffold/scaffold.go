@@ -42,9 +42,6 @@ type Project struct {
 	Files []File
 	// Parts are rendered from templates/init.
 	Parts []Part
-	// Engine of the operator, and the names of its own objects; empty: the default.
-	Engine string
-	Names  []Field
 	// Notes for the user about the project.
 	Notes []string
 	// Tool is the argoperator version that the project installs, such as v1.2.3 or
@@ -68,8 +65,6 @@ type API struct {
 	// Sample is the name of a first custom resource with all defaults; empty:
 	// generate one with all fields.
 	Sample string
-	// SampleFile is an existing first custom resource.
-	SampleFile []byte
 }
 
 // Rule is a CEL validation rule.
@@ -103,8 +98,6 @@ type Child struct {
 	Suffix string
 	// Scaled: the custom resource's replicas are its spec.replicas.
 	Scaled bool
-	// Called is its name for the sample; empty: the sample's name with the suffix.
-	Called string
 	// Expect has fields of the sample's child, for the test.
 	Expect map[string]any
 }
@@ -116,12 +109,7 @@ type Logic struct {
 	Comment []string // lines before the command
 	Files   []string
 	Memory  string // limit; empty: the default
-	// Parameters are files passed to the program, by flag.
-	Parameters []Parameter
 }
-
-// Parameter is a file that is passed to a program.
-type Parameter struct{ Name, File string }
 
 // Part is a file of a project and its template in templates/init.
 type Part struct{ Path, Template string }
