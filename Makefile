@@ -13,10 +13,10 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test-dev e2e-dev page-editor test test-missing test-race race perf test-python vet lint words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
+.PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/argoperator
 	go build -trimpath -o $(BINARY) ./cmd/argoperator
@@ -30,12 +30,16 @@ test-dev: ## run the tests of cmd/argoperator-dev, a module of its own
 bin/kubectl:
 	cd cmd/argoperator-dev && go build -trimpath -o ../../bin/ k8s.io/kubernetes/cmd/kubectl
 
-e2e-dev: build dev bin/kubectl ## test argoperator dev with kubectl and with Chromium; some tests with E2E='-run TestKubectl'
+e2e-dev: build dev bin/kubectl verify-page-editor ## test argoperator dev with kubectl and with Chromium; some tests with E2E='-run TestKubectl'
 	ARGOPERATOR_DEV=$(CURDIR)/bin/argoperator-dev go test -count 1 -timeout 20m -run TestServersAgree $(filter -short,$(E2E)) ./pkg/internal/run/live
 	cd e2e/dev && go vet . && go test -count 1 -timeout 40m $(E2E) .
 
 page-editor: ## bundle the editor of the page of argoperator dev, as pinned in pkg/internal/run/page/editor; needs npm
 	cd pkg/internal/run/page/editor && ./build
+
+verify-page-editor: ## fail if `make page-editor` would change the bundle
+	@command -v npm >/dev/null || echo "npm is not installed: skipped make verify-page-editor"
+	! command -v npm >/dev/null || { pkg/internal/run/page/editor/build $(CURDIR)/bin/editor.js && cmp bin/editor.js pkg/internal/run/page/assets/editor.js; }
 
 test: ## run the unit tests of Go; bin/tests.json has their output. `make vet` has the checks that go test would do again
 	@mkdir -p bin
@@ -60,13 +64,20 @@ test-python: ## run the unit tests of the pod-side program and of .ci
 	$(PYTHON) -m unittest discover --start-directory templates/runtime --pattern '*_test.py'
 	$(PYTHON) -B -m unittest discover --start-directory .ci --pattern '*_test.py'
 
+test-js: ## run the unit tests of JavaScript
+	@command -v node >/dev/null || echo "node is not installed: skipped make test-js"
+	! command -v node >/dev/null || node --test $$(git ls-files '*.test.js')
+
 vet: ## run go vet on everything, the cluster suite and the tests of make perf included
 	go vet -tags e2e,perf ./...
 
-lint: ## check format and habits (gofumpt, staticcheck, revive), as pinned in go.mod
+lint: lint-scripts ## check format and habits (gofumpt, staticcheck, revive), as pinned in go.mod
 	@unformatted=$$(go tool gofumpt -l .); test -z "$$unformatted" || { echo "not formatted, run 'make format':"; echo "$$unformatted"; exit 1; }
 	go tool staticcheck -tags e2e,perf ./...
 	go tool revive -config .revive.toml -set_exit_status ./...
+
+lint-scripts: ## check Python and JavaScript (ruff, Biome), as pinned in .ci/linters
+	@.ci/linters/run
 
 words: ## check spelling and wording of pages, comments, help and findings, by the rules of .ci/words/styles; one file with FILES=README.md
 	cd .ci/words && go vet . && go build -o ../../bin/ . github.com/vale-cli/vale/v3/cmd/vale
@@ -101,7 +112,7 @@ realcrds: ## make operators and samples of the CustomResourceDefinitions of well
 	ARGOPERATOR_REAL_CRDS=1 go test -count 1 -timeout 60m -v ./pkg/internal/testing/realcrds
 
 # verify-generate and examples are not listed: `test` runs their tests.
-verify: verify-tidy vet lint words build test-python test test-race ## run the checks and tests that every change must pass, each once
+verify: verify-tidy vet lint words build test-python test-js test test-race ## run the checks and tests that every change must pass, each once
 	@$(PYTHON) .ci/missing.py bin/tests.json
 
 test-missing: ## run the tests that the last `make test` skipped for a program that was not installed
@@ -177,5 +188,5 @@ dist: ## build the archives of a release: VERSION=v1.2.3, some with PLATFORMS='l
 	.ci/dist $${VERSION:?say which} dist $(PLATFORMS)
 
 clean: ## remove what building leaves behind
-	rm -rf bin dist docs/node_modules docs/.vitepress/cache docs/.vitepress/dist
+	rm -rf bin dist .ci/linters/node_modules docs/node_modules docs/.vitepress/cache docs/.vitepress/dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

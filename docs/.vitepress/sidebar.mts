@@ -25,7 +25,8 @@ export function sidebar() {
 
 // files returns the pages in the folders, such as how-to/test.md.
 function files(): string[] {
-  const folders = readdirSync(docs, { withFileTypes: true }).filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name))
+  const folders = readdirSync(docs, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name))
   return folders.flatMap(({ name }) => readdirSync(docs + name).filter((file) => file.endsWith('.md')).map((file) => `${name}/${file}`))
 }
 

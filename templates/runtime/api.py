@@ -40,7 +40,7 @@ class ApiError(Failed):
     """An unsuccessful response of the API server; status 0 means that there was none."""
 
     def __init__(self, status, answer):
-        super().__init__(answer.get("message") or "the API server answered %d" % status)
+        super().__init__(answer.get("message") or f"the API server answered {status}")
         self.status, self.reason = status, answer.get("reason") or str(status)
         self.causes = (answer.get("details") or {}).get("causes") or []
 
@@ -68,7 +68,7 @@ NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 def yaml_json(value):
     """JSON that is YAML, too: the API server parses an applied object as YAML, which has no surrogate pairs."""
     text = json.dumps(value, ensure_ascii=False)
-    return NOT_IN_YAML.sub(lambda match: "\\u%04x" % ord(match.group()), text).encode("utf-8", "replace")
+    return NOT_IN_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", text).encode("utf-8", "replace")
 
 
 class Client:
@@ -77,7 +77,8 @@ class Client:
     def __init__(self, env, sleep=time.sleep, clock=time.monotonic):
         self.credentials = env.get("ARGOPERATOR_CREDENTIALS", "/var/run/secrets/kubernetes.io/serviceaccount")
         host = env.get("KUBERNETES_SERVICE_HOST", "kubernetes.default.svc")
-        default = "https://%s:%s" % ("[%s]" % host if ":" in host else host, env.get("KUBERNETES_SERVICE_PORT", "443"))
+        host = f"[{host}]" if ":" in host else host
+        default = f"https://{host}:{env.get('KUBERNETES_SERVICE_PORT', '443')}"
         self.base = urllib.parse.urlsplit(env.get("ARGOPERATOR_API") or default)
         self.sleep, self.clock, self.connection, self.received, self.most = sleep, clock, None, 0, 0
 
@@ -91,7 +92,7 @@ class Client:
                 status, retry_after, answer = self._once(method, path, body, query, content_type)
             except (OSError, http.client.HTTPException) as lost:
                 self.close()
-                error = ApiError(0, {"message": "no answer from the API server: %s" % (str(lost) or repr(lost))})
+                error = ApiError(0, {"message": f"no answer from the API server: {str(lost) or repr(lost)}"})
                 again = method != "POST"
             else:
                 if status < 300:
@@ -104,7 +105,7 @@ class Client:
                 wait = retry_after or delay
             if not again or self.clock() + wait > deadline:
                 raise error
-            log("%s %s: %s; again in %gs" % (method, path, error.reason, wait))
+            log(f"{method} {path}: {error.reason}; again in {wait:g}s")
             self.sleep(wait)
             delay = min(delay * 2, 8)
 

@@ -22,7 +22,7 @@ def apply(run):
         for container in ("read", "logic"):
             code = exit_code_of(run, container)
             if code:
-                log('dependency "%s" exited with non-zero code: %d' % (container, code))
+                log(f'dependency "{container}" exited with non-zero code: {code}')
                 return code
     if run.logic:
         state = read_json(run.state("state.json"))
@@ -81,16 +81,16 @@ def make_children(run, cr, state, answer, here):
                 continue
             wait = "" if key in live else waits_for(run, run.declared(child), places, live.values())
             if wait:
-                log("%s waits for %s" % (display_name(child), wait))
-                held.append("%s: waits for %s" % (display_name(child), wait))
+                log(f"{display_name(child)} waits for {wait}")
+                held.append(f"{display_name(child)}: waits for {wait}")
                 continue
             applied[key], written = child, True
             failures.pop(key, None)
             try:
                 live[key] = apply_child(run, cr, child)
-                log("applied %s" % display_name(child))
+                log(f"applied {display_name(child)}")
             except Failed as failure:
-                log("failed: %s" % failure)
+                log(f"failed: {failure}")
                 failures[key] = failure
         if not written or not run.config.get("readsObjects"):
             break
@@ -120,7 +120,7 @@ def finalize(run, cr, generation, response, status):
         finalized, blocking = not response["children"], left
     if not finalized or blocking:
         waiting = "waiting for " + (", ".join(map(display_name, blocking)) or "the logic's clean-up")
-        log("finalizing: %s; a later event or the resync continues" % waiting)
+        log(f"finalizing: {waiting}; a later event or the resync continues")
         write_status(run, cr, generation, status, [condition("Ready", "False", "Finalizing", waiting)])
         return 0
     return remove_finalizer(run, cr)
@@ -149,9 +149,9 @@ def schedule_run(run, cr, seconds):
     if seconds and seconds > 0:
         seconds = min(seconds, LONGEST_WAIT)
         due = int(seconds_of(run.now()) + math.ceil(seconds))
-        name = "%s-timer-%s-%d" % (run.operator[:30].rstrip("-"), uid[:8].rstrip("-"), due)
+        name = f"{run.operator[:30].rstrip('-')}-timer-{uid[:8].rstrip('-')}-{due}"
         create_delayed_run(run, name, uid, max(1, math.ceil(seconds)))
-    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, "%s=%s" % (TIMER, uid)):
+    for one in run.client.list(path_of(WORKFLOWS, namespace), WORKFLOW, f"{TIMER}={uid}"):
         if one["metadata"]["name"] not in (name, run.env.get("ARGOPERATOR_WORKFLOW")) and not (one.get("status") or {}).get("finishedAt"):
             failure = delete(run, dict(WORKFLOWS, kind="Workflow"), dict(one, kind="Workflow"))
             if failure:
@@ -165,7 +165,7 @@ def create_delayed_run(run, name, uid, seconds):
             "arguments": {"parameters": [{"name": "key", "value": run.key}, {"name": "seconds", "value": str(seconds)}]}})
     try:
         run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
-        log("reconciles again in %d s" % seconds)
+        log(f"reconciles again in {seconds} s")
     except ApiError as error:
         if error.status != 409:  # it exists already
             raise

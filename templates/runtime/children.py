@@ -10,8 +10,8 @@ from run import display_name, identity
 def checked(run, cr, children, desired=()):
     """The children complete and ready to be applied, the templates' before the logic's; all problems at once
     otherwise."""
-    offers = [(name, "template %s" % name, child) for name, child in desired]
-    offers += [("", "children[%d]" % index, child) for index, child in enumerate(children)]
+    offers = [(name, f"template {name}", child) for name, child in desired]
+    offers += [("", f"children[{index}]", child) for index, child in enumerate(children)]
     templates, logic, wanted, seen = [], [], [], {}
     for template, where, child in offers:
         child = marked(child, template)
@@ -21,10 +21,10 @@ def checked(run, cr, children, desired=()):
             if identity(child) in seen:
                 first = seen[identity(child)]
                 found = [display_name(child) + (" is there twice" if first == template else
-                                          " comes from template %s too" % first)]
+                                          f" comes from template {first} too")]
             seen[identity(child)] = template
             wanted.append(child)
-        (templates if template else logic).extend("%s: %s" % (where, problem) for problem in found)
+        (templates if template else logic).extend(f"{where}: {problem}" for problem in found)
     if logic:
         templates.append("the logic's response is invalid: " + "; ".join(logic))
     if templates:
@@ -55,7 +55,7 @@ def child_problems(run, child, template=""):
         return
     for field in ("labels", "annotations"):
         if not isinstance(metadata.get(field) or {}, dict):
-            yield "metadata.%s is not an object" % field
+            yield f"metadata.{field} is not an object"
     owners = metadata.get("ownerReferences") or []
     if not isinstance(owners, list) or not all(isinstance(owner, dict) for owner in owners):
         yield "metadata.ownerReferences is not a list of objects"
@@ -66,14 +66,14 @@ def child_problems(run, child, template=""):
         yield "has a status, which is not the operator's to write"
     entry = run.declared(child)
     if entry is None:
-        yield "%s of %s is not declared in the operator's children" % (child.get("kind"), child.get("apiVersion"))
+        yield f"{child.get('kind')} of {child.get('apiVersion')} is not declared in the operator's children"
         return
     if template and not (entry.get("template") and entry["name"] == template):
-        yield "%s of %s is not what the operator's children declare" % (child["kind"], child["apiVersion"])
+        yield f"{child['kind']} of {child['apiVersion']} is not what the operator's children declare"
         return
     if entry.get("template") and not template:
-        yield "%s %s: this kind comes from template %s; the logic needs a child of the kind without a template" % (
-            child["kind"], metadata["name"], entry["name"])
+        yield (f"{child['kind']} {metadata['name']}: this kind comes from template {entry['name']}; "
+               "the logic needs a child of the kind without a template")
         return
     yield from place_problems(run, child, entry)
 
@@ -82,14 +82,14 @@ def place_problems(run, child, entry):
     """Checks where a child is: in a watched namespace, and where it is deleted with its owner."""
     namespace = child["metadata"].get("namespace") or run.namespace
     if entry["namespaced"] and not namespace:
-        yield "needs a metadata.namespace, since %s is cluster-scoped" % run.parent["kind"]
+        yield f"needs a metadata.namespace, since {run.parent['kind']} is cluster-scoped"
     elif entry["namespaced"] and run.watched and namespace not in run.watched:
-        yield "namespace %s is not one of watchNamespaces" % namespace
+        yield f"namespace {namespace} is not one of watchNamespaces"
     elif entry["namespaced"] and not run.may_choose(namespace, run.namespace):
-        yield "namespace %s is not one of install.allowedNamespaces" % namespace
+        yield f"namespace {namespace} is not one of install.allowedNamespaces"
     elif not run.finalizer and run.parent["namespaced"] and not (entry["namespaced"] and namespace == run.namespace):
-        yield "%s %s outside of namespace %s needs a finalizer: Kubernetes would not delete it" % (
-            child["kind"], child["metadata"]["name"], run.namespace)
+        yield (f"{child['kind']} {child['metadata']['name']} outside of namespace {run.namespace} needs a finalizer: "
+               "Kubernetes would not delete it")
 
 
 def completed(run, cr, child, siblings):

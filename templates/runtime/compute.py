@@ -1,7 +1,7 @@
 """What the definition computes from the cluster: templates, status fields, readiness."""
 from api import Refused, log
 from expressions import ExpressionError, built
-from run import identity
+from run import identity, name_of
 
 UNMET = "argoperator.dev/unmet"  # why a child is not ready, instead of its content; no object has such a field
 
@@ -25,7 +25,7 @@ def computed_status(run, cr, live, related):
         try:
             status[field] = built(node, cr, names)
         except ExpressionError as error:
-            log("status.%s is left out: %s" % (field, error))
+            log(f"status.{field} is left out: {error}")
     return status
 
 
@@ -39,7 +39,7 @@ def unready_reason(run, child):
     try:
         return built(rule, child, {})
     except ExpressionError as error:  # it exceeds the limits of steps or memory
-        return "its readiness is unknown: %s" % error
+        return f"its readiness is unknown: {error}"
 
 
 class Desired:
@@ -67,7 +67,7 @@ def templated(run, cr, state, answer, live):
         try:
             wait = "" if names["$children"][name] or not is_wanted(entry, cr, names) else waits_for(run, entry, made, live)
             if wait:
-                desired.held.append("%s: waits for %s" % (name, wait))
+                desired.held.append(f"{name}: waits for {wait}")
                 continue
             settled = settle(run, entry, cr, names, there)
             if settled is not None:
@@ -81,7 +81,7 @@ def templated(run, cr, state, answer, live):
             if objects:
                 refuse_damage(entry, cr, names)
         except ExpressionError as error:
-            desired.failures.append(Refused("template %s: %s" % (name, error)))
+            desired.failures.append(Refused(f"template {name}: {error}"))
             desired.kept |= there
             continue
         made[name] = [key_of(run, entry, child) for child in objects]
@@ -111,7 +111,7 @@ def refuse_damage(entry, cr, names):
     """Raises ExpressionError if a template uses a value that is missing where null does damage."""
     for need in entry.get("needs") or []:
         if need.get("damage") and evaluates_to_null(need["expr"], cr, names):
-            raise ExpressionError("%s has no value" % need["text"])
+            raise ExpressionError(f"{need['text']} has no value")
 
 
 def waits_for_value(run, entry, cr, names, desired, there, missing):
@@ -128,9 +128,9 @@ def waits_for_value(run, entry, cr, names, desired, there, missing):
     kept = there if unknown else there & set(wanted)
     desired.kept |= kept
     if kept and not entry.get("never"):
-        desired.held.append("%s: stays as it is until %s has a value" % (entry["name"], missing))
+        desired.held.append(f"{entry['name']}: stays as it is until {missing} has a value")
     elif unknown or set(wanted) - kept:
-        desired.held.append("%s: waits for %s" % (entry["name"], missing))
+        desired.held.append(f"{entry['name']}: waits for {missing}")
     return unknown or bool(wanted)
 
 
@@ -143,7 +143,7 @@ def waits_for(run, entry, wanted, live):
             return name
         for key in wanted[name]:
             if key not in ready:
-                return "%s %s" % (key[1], "/".join(part for part in key[2:] if part))
+                return name_of(*key[1:])
     return ""
 
 

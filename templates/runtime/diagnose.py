@@ -62,7 +62,7 @@ class Condition:
         for index, there in enumerate((resource.get("status") or {}).get("conditions") or []):
             if there.get("type") == "Ready":
                 same = all(there.get(key) == self.ready.get(key) for key in ("reason", "observedGeneration"))
-                return ("/status/conditions/%d" % index, there) if same and UNKNOWN in there.get("message", "") else None
+                return (f"/status/conditions/{index}", there) if same and UNKNOWN in there.get("message", "") else None
         return None
 
     def recorded(self, there, text):
@@ -110,7 +110,7 @@ def answer(client, request, failure):
             return None
         if error.status == 409 and failure.taken and "Apply failed with" not in str(error):
             return failure.taken
-        return ("the API server rejected %s: %s" % (failure.what, error))[:MESSAGE_LIMIT]
+        return f"the API server rejected {failure.what}: {error}"[:MESSAGE_LIMIT]
     return None
 
 

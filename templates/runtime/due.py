@@ -36,7 +36,7 @@ def outdated(run, cr, children):
     there = {(run.declared(child) or {}).get("name") for child in children}
     missing = [entry["name"] for entry in run.config["children"] if entry.get("expected") and entry["name"] not in there]
     if missing:
-        return "%s is missing" % missing[0]
+        return f"{missing[0]} is missing"
     return next((reason for reason in (drifted(run, child, len(children)) for child in children) if reason), "")
 
 
@@ -68,11 +68,11 @@ def drifted(run, child, siblings):
     if (run.declared(child) or {}).get("never"):
         return ""
     if annotations.get(SIBLINGS) != str(siblings):
-        return "has %d children instead of %s" % (siblings, annotations.get(SIBLINGS))
+        return f"has {siblings} children instead of {annotations.get(SIBLINGS)}"
     if annotations.get(DEFINITION) != run.config["digest"]:
-        return "%s is of another definition" % display_name(child)
+        return f"{display_name(child)} is of another definition"
     ours, others = last_writes(run, child, ("",))
-    return "%s was changed by others" % display_name(child) if others > ours else ""
+    return f"{display_name(child)} was changed by others" if others > ours else ""
 
 
 def last_writes(run, child, through):

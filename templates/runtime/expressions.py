@@ -91,7 +91,7 @@ class Budget:
 def spend(steps=1):
     Budget.left -= steps
     if Budget.left < 0:
-        raise Exceeded("the expression takes more than %d steps" % STEPS)
+        raise Exceeded(f"the expression takes more than {STEPS} steps")
 
 
 def evaluated(expression, dot, names):
@@ -270,8 +270,8 @@ def jq_reduce(dot, names, source, start, update, name):
     """An update that yields nothing keeps the result; of several values the last one is used."""
     for result in outcomes(start, dot, names):
         for value in outcomes(source, dot, names):
-            for result in outcomes(update, result, dict(names, **{name: value})):
-                pass
+            for last in outcomes(update, result, dict(names, **{name: value})):
+                result = last
         yield result
 
 
@@ -344,7 +344,7 @@ def merged(below, above):
 def parse_json(text, **hooks):
     """The JSON of a text; NaN, which is not JSON, is an error, because the API server would reject it."""
     def reject(word):
-        raise ValueError("%s is not JSON" % word)
+        raise ValueError(f"{word} is not JSON")
     return json.loads(text, parse_constant=reject, **hooks)
 
 
@@ -352,7 +352,7 @@ def seconds_of(text):
     """A time of the API server in seconds."""
     seconds = seconds_at(text)
     if seconds is None:
-        raise ValueError("%r is no time" % text)
+        raise ValueError(f"{text!r} is no time")
     return seconds
 
 
@@ -369,15 +369,15 @@ def cannot(name, value):
 
 
 def cannot_with(name, value, *arguments):
-    return ExpressionError(lambda: "%s(%s) cannot be applied to: %s" % (name, "; ".join(map(preview, arguments)), typed(value)))
+    return ExpressionError(lambda: f"{name}({'; '.join(map(preview, arguments))}) cannot be applied to: {typed(value)}")
 
 
 def unreadable(name, value, why):
-    return ExpressionError(lambda: "%s cannot be applied to %s: %s" % (name, preview(value), why))
+    return ExpressionError(lambda: f"{name} cannot be applied to {preview(value)}: {why}")
 
 
 def typed(value):
-    return "null" if value is None else "%s (%s)" % (type_of(value), preview(value))
+    return "null" if value is None else f"{type_of(value)} ({preview(value)})"
 
 
 class Enough(Exception):
@@ -470,7 +470,7 @@ def int_above(value):
 
 def whole(value):
     if value.bit_length() > BITS:
-        raise Exceeded("a whole number of the expression has more than %d bits" % BITS)
+        raise Exceeded(f"a whole number of the expression has more than {BITS} bits")
     return Whole(value)
 
 
@@ -479,7 +479,7 @@ def number_in(text):
     if set(text) & set(".eE"):
         return float(text)
     if len(text) > BITS // 4:
-        raise Exceeded("a whole number of the expression has %d digits" % len(text))
+        raise Exceeded(f"a whole number of the expression has {len(text)} digits")
     return Whole(text)
 
 
@@ -545,7 +545,7 @@ def plain(value):
     spend()
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ExpressionError("the result has a number that JSON does not know: %s" % float(value))
+            raise ExpressionError(f"the result has a number that JSON does not know: {float(value)}")
         return int(value) if value.is_integer() and abs(value) < 1e21 else float(value)
     if isinstance(value, Whole):
         return int(value)
@@ -571,7 +571,7 @@ def valid(text):
 def whole_text(text):
     """A text that was concatenated: bytes of several parts may form a character."""
     if len(text) > LETTERS:
-        raise Exceeded("a text of the expression has more than %d characters" % LETTERS)
+        raise Exceeded(f"a text of the expression has more than {LETTERS} characters")
     spend(len(text) >> 10)
     return text if is_valid(text) else from_raw(raw(text))
 
@@ -648,7 +648,7 @@ def looked_up(value, key):
             raise wrong('expected "start" and "end" for slicing but got: %s', key)
         return sliced(value, key["start"], key["end"])
     wanted = {"array": "a number for indexing an array", "string": "a number for indexing a string"}
-    raise wrong("expected %s but got: %%s" % wanted.get(type_of(value), "a string for object key"), key)
+    raise wrong(f"expected {wanted.get(type_of(value), 'a string for object key')} but got: %s", key)
 
 
 def sliced(value, first, last):
@@ -763,9 +763,9 @@ def repeated(text, times):
         return None
     count = int(min(times, 2 ** 31 - 1))
     if len(raw(text)) * count >= 2 ** 31 - 1:
-        raise ExpressionError(lambda: "repeat string result too large: %s * %s" % (preview(text), preview(times)))
+        raise ExpressionError(lambda: f"repeat string result too large: {preview(text)} * {preview(times)}")
     if len(text) * count > LETTERS:
-        raise Exceeded("a text of the expression has more than %d characters" % LETTERS)
+        raise Exceeded(f"a text of the expression has more than {LETTERS} characters")
     return whole_text(text * count)
 
 
@@ -941,7 +941,7 @@ def flattened(value, *depth):
         if levels is None:
             raise cannot("flatten", depth[0])
         if levels < 0 or math.isnan(levels):
-            raise ExpressionError(lambda: "flatten depth should not be negative: %s" % preview(levels))
+            raise ExpressionError(lambda: f"flatten depth should not be negative: {preview(levels)}")
     return flat(items, levels, [])
 
 
@@ -962,7 +962,7 @@ def sorted_pairs(name, value, *by):
     else:
         keys = items = listed(value, cannot(name, value))
     if len(keys) != len(items):
-        raise unreadable("%s(%s)" % (name, preview(keys)), value, "length mismatch")
+        raise unreadable(f"{name}({preview(keys)})", value, "length mismatch")
     pairs = list(zip(keys, items))
     if not any(map(is_odd, keys)):
         return sorted(pairs, key=functools.cmp_to_key(lambda one, other: compare(one[0], other[0])))
@@ -1005,7 +1005,7 @@ def chosen(name, keeps):
         error = cannot_with(name, value, *by) if by else cannot(name, value)
         items, keys = listed(value, error), listed(by[0] if by else value, error)
         if len(keys) != len(items):
-            raise unreadable("%s(%s)" % (name, preview(keys)), value, "length mismatch")
+            raise unreadable(f"{name}({preview(keys)})", value, "length mismatch")
         best = 0
         for at in range(1, len(keys)):
             if compare(keys[best], keys[at]) in keeps:
@@ -1047,7 +1047,7 @@ def fingerprint(value):
     spend(len(text))
     for letter in text:
         first, second = (first * 33 + ord(letter)) % 2 ** 32, (second * 65599 + ord(letter)) % 2 ** 32
-    return "%08x%08x" % (first, second)
+    return f"{first:08x}{second:08x}"
 
 
 def fail_with(value):
@@ -1063,7 +1063,7 @@ def decoded(value):
     data, bits, count, result = raw(text_of(value)).partition(b"=")[0], 0, 0, bytearray()
 
     def corrupt(at):
-        return unreadable("@base64d", value, "illegal base64 data at input byte %d" % at)
+        return unreadable("@base64d", value, f"illegal base64 data at input byte {at}")
     for at, letter in enumerate(data):
         if letter in b"\r\n":
             continue
@@ -1144,7 +1144,7 @@ def date_of(value):
     moment = moment_in(value, cannot_with("strftime", value, "%Y-%m-%dT%H:%M:%SZ"))
     days, second = divmod((moment + EPOCH_DAYS * 86400) % 2 ** 64, 86400)
     year, month, day = date_in(days)
-    return "%04d-%02d-%02dT%02d:%02d:%02dZ" % (year, month, day, second // 3600, second // 60 % 60, second % 60)
+    return f"{year:04d}-{month:02d}-{day:02d}T{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}Z"
 
 
 TIME = re.compile(r"(-?[0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})T([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})"

@@ -38,25 +38,25 @@ def ask_logic(run, cr, state):
         request.update(object=cr, attachments=children)
     write(run.state("state.json"), json.dumps(state))
     write(run.env["ARGOPERATOR_REQUEST"], json.dumps(request))
-    log("read %s, generation %s, %d children%s%s" % (
-        run.key, cr["metadata"].get("generation"), len(live),
-        ", %d related" % sum(map(len, related.values())) if run.related else "",
-        ", finalizing" if state["finalizing"] else ""))
+    text = f"read {run.key}, generation {cr['metadata'].get('generation')}, {len(live)} children"
+    if run.related:
+        text += f", {sum(map(len, related.values()))} related"
+    log(text + (", finalizing" if state["finalizing"] else ""))
     return 0
 
 
 def by_kind(run, kinds, objects):
     """Objects in the form of the request: by kind, then by name. Every kind is included."""
-    found = {"%s.%s" % (kind["kind"], kind["apiVersion"]): {} for kind in kinds}
+    found = {f"{kind['kind']}.{kind['apiVersion']}": {} for kind in kinds}
     for one in objects:
-        found["%s.%s" % (one["kind"], one["apiVersion"])][relative_name(run, one)] = one
+        found[f"{one['kind']}.{one['apiVersion']}"][relative_name(run, one)] = one
     return found
 
 
 def relative_name(run, child):
     """The key of a child in the request, as in Metacontroller; a child in another namespace needs its namespace too."""
     namespace, name = child["metadata"].get("namespace"), child["metadata"]["name"]
-    return name if not namespace or namespace == run.namespace else "%s/%s" % (namespace, name)
+    return name if not namespace or namespace == run.namespace else f"{namespace}/{name}"
 
 
 def exit_code_of(run, container):
@@ -81,7 +81,7 @@ def plain_file(path, limit):
             raise ValueError("it is no regular file")
         data = file.read(limit + 1)
     if len(data) > limit:
-        raise ValueError("it is larger than %d MiB" % (limit >> 20) if limit >> 20 else "it is too large")
+        raise ValueError(f"it is larger than {limit >> 20} MiB" if limit >> 20 else "it is too large")
     return data.decode("utf-8")
 
 
@@ -92,18 +92,18 @@ def read_response(run):
     except FileNotFoundError:
         raise Refused("the logic wrote no response to $ARGOPERATOR_RESPONSE") from None
     except (OSError, ValueError) as error:
-        raise Refused("the logic's response cannot be read: %s" % error) from None
+        raise Refused(f"the logic's response cannot be read: {error}") from None
     try:
         response = parse_json(text)
     except (ValueError, RecursionError) as error:
-        raise Refused("the logic's response is not JSON: %s" % error) from None
+        raise Refused(f"the logic's response is not JSON: {error}") from None
     if not isinstance(response, dict):
         raise Refused("the logic's response is not a JSON object")
     if run.config.get("existing") and response.get("children") is None:
         response["children"] = response.get("attachments")
     for field, empty in (("children", []), ("status", {})):
         response[field] = empty if response.get(field) is None else response[field]
-    problems = ["%s is not %s" % (field, word) for field, kind, word in (
+    problems = [f"{field} is not {word}" for field, kind, word in (
         ("children", list, "a list"), ("status", dict, "an object"), ("finalized", bool, "a boolean"),
         ("delete", list, "a list"), ("labels", dict, "an object"), ("annotations", dict, "an object"),
         ("resyncAfterSeconds", (int, float), "a number"))
@@ -118,7 +118,7 @@ def read_response(run):
 def condition_problems(conditions):
     if not isinstance(conditions or [], list):
         return ["status.conditions is not a list"]
-    return ["status.conditions[%d] needs a type, and a status of True, False or Unknown" % index
+    return [f"status.conditions[{index}] needs a type, and a status of True, False or Unknown"
             for index, condition in enumerate(conditions or [])
             if not isinstance(condition, dict) or not isinstance(condition.get("type"), str)
             or condition.get("status") not in ("True", "False", "Unknown")]
@@ -132,15 +132,15 @@ def to_delete(run, state, response):
     for index, one in enumerate(response.get("delete") or []):
         metadata = one.get("metadata") if isinstance(one, dict) else None
         if not isinstance(metadata, dict) or not metadata.get("name"):
-            problems.append("delete[%d] is not an object with apiVersion, kind and metadata.name" % index)
+            problems.append(f"delete[{index}] is not an object with apiVersion, kind and metadata.name")
             continue
         key = (one.get("apiVersion"), one.get("kind"), metadata.get("namespace") or run.namespace, metadata["name"])
         key = key if key in allowed else key[:2] + ("",) + key[3:]
         if key in allowed:
             found.append(allowed[key])
         else:
-            problems.append("delete[%d]: %s is not among the related objects that the definition lets it delete" % (
-                index, display_name({"kind": one.get("kind"), "metadata": metadata})))
+            name = display_name({"kind": one.get("kind"), "metadata": metadata})
+            problems.append(f"delete[{index}]: {name} is not among the related objects that the definition lets it delete")
     if problems:
         raise Refused("the logic's response is invalid: " + "; ".join(problems))
     return found

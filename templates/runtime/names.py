@@ -46,5 +46,5 @@ def path_of(kind, namespace, name="", subresource=""):
 def segment(name):
     """A name as one segment of a path, or Refused: the API server decodes an escaped slash."""
     if name in (".", "..") or "/" in name or "%" in name:
-        raise Refused("%r cannot be the name of an object or a namespace" % name[:300])
+        raise Refused(f"{name[:300]!r} cannot be the name of an object or a namespace")
     return name

@@ -3,7 +3,7 @@ from api import ApiError, Failed, Refused, log
 from compute import is_wanted, items, key_of, located, missing_value, named
 from expressions import ExpressionError, built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
-from run import belongs, by_label, controllers, display_name, identity, labelled, owned_by
+from run import belongs, by_label, controllers, display_name, identity, labelled, name_of, owned_by
 
 TRIES = 5  # of a write with a conflict
 NO_VERSION = "1"     # a resourceVersion that no object has: an apply with it creates the object, or fails if it exists
@@ -29,15 +29,15 @@ def apply_child(run, cr, child):
         text = str(error)
         if child["kind"] == "Secret":  # the server's message may quote the invalid value
             text = ", ".join([error.reason] + [str(cause.get("field")) for cause in error.causes])
-        raise (Refused if error.code == 2 else Failed)("%s: %s" % (display_name(child), text)) from None
+        raise (Refused if error.code == 2 else Failed)(f"{display_name(child)}: {text}") from None
 
 
 def refuse_conflicts(child, error):
     """Raises Refused if other field managers hold fields that were applied."""
-    held = ["%s (%s)" % (cause.get("field"), cause.get("message")) for cause in error.causes
+    held = [f"{cause.get('field')} ({cause.get('message')})" for cause in error.causes
             if cause.get("reason") == "FieldManagerConflict"]
     if held:
-        raise Refused("%s: others manage %s" % (display_name(child), ", ".join(held))) from None
+        raise Refused(f"{display_name(child)}: others manage {', '.join(held)}") from None
 
 
 def replaced(run, entry, child, live):
@@ -72,14 +72,13 @@ def check_owner(run, cr, child, live):
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     same = labels.get(MANAGED_BY) == run.operator and annotations.get(OWNER) == run.key
     if same and entry.get("onDelete") != "Orphan" and not entry.get("adopt"):
-        raise Failed("%s is still there from an earlier %s of this name" % (display_name(child), run.parent["kind"]))
-    names = ", ".join("%s %s" % (owner.get("kind"), owner.get("name")) for owner in metadata.get("ownerReferences") or [])
+        raise Failed(f"{display_name(child)} is still there from an earlier {run.parent['kind']} of this name")
+    names = ", ".join(f"{owner.get('kind')} {owner.get('name')}" for owner in metadata.get("ownerReferences") or [])
     who = annotations.get(OWNER) or names or labels.get(MANAGED_BY) or "someone else"
     if not entry.get("adopt"):
-        raise Refused("%s exists and belongs to %s; to take it over, write adopt: true on child %s" % (
-            display_name(child), who, entry["name"]))
+        raise Refused(f"{display_name(child)} exists and belongs to {who}; to take it over, write adopt: true on child {entry['name']}")
     if controllers(metadata) or has_other_owner(run, cr, metadata):
-        raise Refused("%s exists and belongs to %s, so it is not adopted" % (display_name(child), who))
+        raise Refused(f"{display_name(child)} exists and belongs to {who}, so it is not adopted")
 
 
 def has_other_owner(run, cr, metadata):
@@ -115,7 +114,7 @@ def delete(run, kind, one, still=lambda now: True, policy="Background"):
                 run.client.request("DELETE", path, {
                     "apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy,
                     "preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}})
-                log("deleted %s" % display_name(one))
+                log(f"deleted {display_name(one)}")
                 return None
             except ApiError as error:
                 if error.status == 404:
@@ -127,7 +126,7 @@ def delete(run, kind, one, still=lambda now: True, policy="Background"):
                 return None
             one = dict({"apiVersion": one["apiVersion"], "kind": one["kind"]}, **now)
     except ApiError as error:
-        return Failed("%s: %s" % (display_name(one), error))
+        return Failed(f"{display_name(one)}: {error}")
 
 
 def patch_others(run, cr, state, live):
@@ -136,22 +135,22 @@ def patch_others(run, cr, state, live):
     held, failures, entries = [], [], run.config.get("patches") or []
     names = named(run, located(run, cr, live, state["related"]), state["related"]) if entries else {}
     for entry in entries:
-        manager = "%s.%s.%s" % (run.operator, cr["metadata"]["uid"], entry["name"])
+        manager = f"{run.operator}.{cr['metadata']['uid']}.{entry['name']}"
         try:
             missing = "" if state["finalizing"] or not is_wanted(entry, cr, names) else missing_value(entry, cr, names, {})
             if missing:
-                held.append("%s: waits for %s" % (entry["name"], missing))
+                held.append(f"{entry['name']}: waits for {missing}")
                 continue
             wanted = {} if state["finalizing"] else wanted_patches(run, entry, cr, names)
             for one in targets(run, entry):
                 patch = wanted.pop(key_of(run, entry, one), None)
                 if patch is not None or manages(one, manager):
                     apply_patch(run, entry, one, patch or {}, manager)
-            held += ["%s: there is no %s %s" % (entry["name"], key[1], "/".join(part for part in key[2:] if part)) for key in wanted]
+            held += [f"{entry['name']}: there is no {name_of(*key[1:])}" for key in wanted]
         except (ExpressionError, Failed) as error:
             refused = isinstance(error, (ExpressionError, Refused))
-            failures.append((Refused if refused else Failed)("patch %s: %s" % (entry["name"], error)))
-            log("failed: %s" % failures[-1])
+            failures.append((Refused if refused else Failed)(f"patch {entry['name']}: {error}"))
+            log(f"failed: {failures[-1]}")
     return held, failures
 
 
@@ -164,9 +163,9 @@ def wanted_patches(run, entry, cr, names):
             continue
         key = key_of(run, entry, patch, cr)
         if entry["namespaced"] and (run.watched and key[2] not in run.watched or not run.may_choose(key[2], run.namespace)):
-            raise Refused("namespace %s is not one that a %s may choose" % (key[2], run.parent["kind"]))
+            raise Refused(f"namespace {key[2]} is not one that a {run.parent['kind']} may choose")
         if key in wanted:
-            raise Refused("two are for %s %s" % (key[1], key[3]))
+            raise Refused(f"two are for {key[1]} {key[3]}")
         wanted[key] = patch
     return wanted
 
@@ -189,8 +188,8 @@ def apply_patch(run, entry, one, patch, manager):
     body = dict(patch, apiVersion=entry["apiVersion"], kind=entry["kind"], metadata=metadata)
     try:
         run.client.apply(path_of(entry, metadata.get("namespace"), metadata["name"]), body, manager, False)
-        log("%s %s" % ("patched" if patch else "gave up", display_name(one)))
+        log(f"{'patched' if patch else 'gave up'} {display_name(one)}")
     except ApiError as error:
         refuse_conflicts(one, error)
         if patch or error.status not in (404, 409):  # an object that is gone has no field to give up
-            raise (Refused if error.code == 2 else Failed)("%s: %s" % (display_name(one), error)) from None
+            raise (Refused if error.code == 2 else Failed)(f"{display_name(one)}: {error}") from None

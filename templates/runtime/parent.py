@@ -15,7 +15,7 @@ def acquire(run):
     for _ in range(5):
         cr = run.get_parent()
         if cr is None:
-            log("%s is gone: nothing to do" % run.key)
+            log(f"{run.key} is gone: nothing to do")
             return None
         if not run.is_selected(cr) and not run.has_finalizer(cr):
             return release_unselected(run, cr)
@@ -28,13 +28,13 @@ def acquire(run):
         except ApiError as error:
             if error.status not in (404, 409):
                 raise
-    raise Failed("%s changes too fast to add the finalizer" % run.key)
+    raise Failed(f"{run.key} changes too fast to add the finalizer")
 
 
 def release_unselected(run, cr):
     """Deletes what the operator created for an object that it no longer manages. None: there is nothing else to do."""
     failures = prune(run, cr, [])
-    log("%s is not selected: nothing to do" % run.key)
+    log(f"{run.key} is not selected: nothing to do")
     if failures:
         raise failures[0]
 
@@ -50,7 +50,7 @@ def remove_finalizer(run, cr):
     for _ in range(5):
         try:
             set_finalizers(run, cr, [name for name in cr["metadata"]["finalizers"] if name != run.finalizer])
-            log("finalized %s" % run.key)
+            log(f"finalized {run.key}")
             return 0
         except ApiError as error:
             if error.status not in (404, 409):
@@ -58,7 +58,7 @@ def remove_finalizer(run, cr):
         uid, cr = cr["metadata"]["uid"], run.get_parent()
         if cr is None or cr["metadata"]["uid"] != uid:
             return 0
-    raise Failed("%s changes too fast to remove the finalizer" % run.key)
+    raise Failed(f"{run.key} changes too fast to remove the finalizer")
 
 
 def state_of(run, cr):
@@ -72,10 +72,10 @@ def unchanged_parent(run, state):
     """The current custom resource, or None if what was read of it is no longer valid."""
     cr = run.get_parent()
     if cr is None or cr["metadata"]["uid"] != state["uid"]:
-        log("%s was deleted since it was read: nothing to do" % run.key)
+        log(f"{run.key} was deleted since it was read: nothing to do")
         return None
     if run.unselected(cr) and not state["finalizing"]:
-        log("%s is being deleted since it was read: the next run cleans up" % run.key)
+        log(f"{run.key} is being deleted since it was read: the next run cleans up")
         return None
     return cr if is_current(run, cr) else None
 
@@ -92,13 +92,13 @@ def is_current(run, cr):
     if "uid" not in desired:  # unreadable; refuse_templates reports it
         return True
     if desired["uid"] != metadata["uid"]:
-        log("%s was deleted and made again since: nothing to do" % run.key)
+        log(f"{run.key} was deleted and made again since: nothing to do")
         return False
     if desired.get("digest", run.config["digest"]) != run.config["digest"]:
-        log("%s was computed by another definition: the resync continues" % run.key)
+        log(f"{run.key} was computed by another definition: the resync continues")
         return False
     if inputs_of(cr, desired["inputs"]) != comparable(desired["inputs"]):
-        log("%s: a newer change is on its way" % run.key)
+        log(f"{run.key}: a newer change is on its way")
         return False
     return True
 
@@ -127,12 +127,12 @@ def look(run, cr):
         reason = "the logic has to run" if run.logic else "a child was changed by others"
     else:
         live = located(run, cr, [child for child in run.children(cr) if not child["metadata"].get("deletionTimestamp")])
-        reason = outdated(run, cr, live) or next(("%s may have been changed by others" % display_name(child)
+        reason = outdated(run, cr, live) or next((f"{display_name(child)} may have been changed by others"
                                                   for child in live if touched(run, child)), "")
     if not reason:
         return refresh(run, cr, live)
     request_computation(run, cr)
-    log("%s: asked for a fresh computation: %s" % (run.key, reason))
+    log(f"{run.key}: asked for a fresh computation: {reason}")
 
 
 def touched(run, child):
@@ -150,7 +150,7 @@ def refresh(run, cr, live):
     except Failed as failure:
         record_failure(run, cr, generation, str(failure), None)
         raise
-    log("%s: %d children looked at, nothing to apply" % (run.key, len(live)))
+    log(f"{run.key}: {len(live)} children looked at, nothing to apply")
 
 
 def request_computation(run, cr):
@@ -166,7 +166,7 @@ def refuse_templates(run, state):
     """Raises Refused if the templates failed; a custom resource that is being deleted needs no templates."""
     error = (run.desired or {}).get("error")
     if run.templates and error and not state["finalizing"]:
-        raise Refused("template: %s" % (error if isinstance(error, str) else json.dumps(error)))
+        raise Refused(f"template: {error if isinstance(error, str) else json.dumps(error)}")
 
 
 def decorate(run, cr, response):
@@ -182,4 +182,4 @@ def decorate(run, cr, response):
     if patch:
         run.client.request("PATCH", run.parent_path(), {"metadata": patch}, {"fieldManager": run.operator},
                            "application/merge-patch+json")
-        log("decorated %s" % run.key)
+        log(f"decorated {run.key}")

@@ -33,13 +33,13 @@ def utc_now():
 
 def main(arguments, env=os.environ, sleep=time.sleep, clock=time.monotonic, now=utc_now):
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
-        log("usage: reconcile.py %s" % "|".join(COMMANDS))
+        log(f"usage: reconcile.py {'|'.join(COMMANDS)}")
         return 2
     client, code = Client(env, sleep, clock), 1
     try:
         code = COMMANDS[arguments[0]](Run(env, client, now, sleep))
     except Failed as failure:
-        log("failed: %s" % failure)
+        log(f"failed: {failure}")
         code = failure.code
     finally:
         client.close()

@@ -20,7 +20,7 @@ def read_related(run, cr, state):
     except Failed as failure:
         if not state["finalizing"]:
             raise
-        log("on the way out without what is related: %s" % failure)
+        log(f"on the way out without what is related: {failure}")
         state["related"] = {entry["name"]: [] for entry in run.related}
     state["digest"] = digest_of(run, state["related"])
 
@@ -33,9 +33,9 @@ def related_to(run, cr, source):
         rule, own = rule_of(entry, cr), cr["metadata"].get("namespace") or ""
         namespace = (rule.get("namespace") or own or "*") if entry["namespaced"] else ""
         if namespace not in ("", "*") and run.watched and namespace not in run.watched:
-            raise Refused("related %s: namespace %s is not one of watchNamespaces" % (entry["name"], namespace))
+            raise Refused(f"related {entry['name']}: namespace {namespace} is not one of watchNamespaces")
         if namespace not in ("", "*") and not run.may_choose(namespace, own):
-            raise Refused("related %s: namespace %s is not one of install.allowedNamespaces" % (entry["name"], namespace))
+            raise Refused(f"related {entry['name']}: namespace {namespace} is not one of install.allowedNamespaces")
         everywhere = (run.watched or [""]) if entry["namespaced"] else [""]
         places = everywhere if namespace in ("", "*") else [namespace]
         found[entry["name"]] = sorted((one for place in places for one in source(entry, place, rule) if not entry["namespaced"]
@@ -48,17 +48,17 @@ def rule_of(entry, cr):
     try:
         rule = built(entry["rule"], cr, {})
     except ExpressionError as error:
-        raise Refused("related %s: %s" % (entry["name"], error)) from None
+        raise Refused(f"related {entry['name']}: {error}") from None
     names, selector = rule.get("names"), rule.get("labelSelector")
     if names is not None and not (isinstance(names, list) and all(isinstance(name, (str, type(None))) for name in names)):
-        raise Refused("related %s: names is not a list of strings" % entry["name"])
+        raise Refused(f"related {entry['name']}: names is not a list of strings")
     if not isinstance(rule.get("namespace") or "", str):
-        raise Refused("related %s: namespace is not a string" % entry["name"])
+        raise Refused(f"related {entry['name']}: namespace is not a string")
     if selector is not None:
         try:
             selector_text(selector)
         except (TypeError, ValueError, KeyError, AttributeError):
-            raise Refused("related %s: labelSelector is not one of Kubernetes" % entry["name"]) from None
+            raise Refused(f"related {entry['name']}: labelSelector is not one of Kubernetes") from None
     if selector == {} and entry["rule"]["object"]["labelSelector"]["object"]:
         rule.pop("labelSelector")  # all of its values are null: it selects no object instead of every object
     return dict(rule, names=[name for name in names or [] if name])
@@ -101,13 +101,13 @@ def label_key(key):
     """A label key, or ValueError: other text could change the meaning of a selector."""
     prefix = LABEL_PREFIX.match(key)
     if not LABEL.fullmatch(key[prefix.end():] if prefix else key):
-        raise ValueError("%r is no label key" % key[:300])
+        raise ValueError(f"{key[:300]!r} is no label key")
     return key
 
 
 def label_value(value):
     if value and not LABEL.fullmatch(value):
-        raise ValueError("%r is no label value" % value[:300])
+        raise ValueError(f"{value[:300]!r} is no label value")
     return value
 
 

@@ -10,14 +10,14 @@ def report(run):
     """Reports a failure that no container of the Workflow could report itself: logic that crashed, a deadline."""
     cr = run.get_parent()
     if cr is None:
-        log("%s is gone: nothing to report" % run.key)
+        log(f"{run.key} is gone: nothing to report")
         return 0
     for given in (cr.get("status") or {}).get("conditions") or []:
         told = run.workflow().split()[0] in (given.get("message") or "").split()
         if given.get("type") == "Ready" and given.get("status") == "False" and told:
             log("the failure is on the status already")
             return 0
-    text = "reconcile failed: %s" % (failure_cause(run) or run.env.get("ARGOPERATOR_WORKFLOW_STATUS", "Failed"))
+    text = f"reconcile failed: {failure_cause(run) or run.env.get('ARGOPERATOR_WORKFLOW_STATUS', 'Failed')}"
     record_failure(run, cr, cr["metadata"].get("generation", 0), text, None)
     return 0
 
@@ -28,7 +28,7 @@ def failure_cause(run):
     try:
         workflow = run.client.get(path_of(WORKFLOWS, run.config["namespace"], run.env["ARGOPERATOR_WORKFLOW"])) or {}
     except Failed as failure:
-        log("the Workflow could not be read: %s" % failure)
+        log(f"the Workflow could not be read: {failure}")
         return ""
     status = workflow.get("status") or {}
     failed = [node for node in (status.get("nodes") or {}).values() if node.get("phase") in ("Failed", "Error")

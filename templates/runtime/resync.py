@@ -14,7 +14,7 @@ def resync(run):
     submit it. Repairs the effect of lost events."""
     failed, children, related = restart_disconnected(run), {}, all_related(run)
     for kind in run.kinds():
-        for child in list_all(run, kind, "%s=%s" % (MANAGED_BY, run.operator)):
+        for child in list_all(run, kind, f"{MANAGED_BY}={run.operator}"):
             if not child["metadata"].get("deletionTimestamp"):
                 children.setdefault((child["metadata"].get("labels") or {}).get(OWNER_UID), []).append(condensed_child(run, child))
 
@@ -50,12 +50,12 @@ def reconcile_due(run, why, failed=0):
         try:
             reason = why(cr)
         except RecursionError:  # continue with the others
-            log("%s is nested too deep to be looked at" % cr["metadata"]["name"])
+            log(f"{cr['metadata']['name']} is nested too deep to be looked at")
             reason, failed = "", failed + 1
         if reason:
             done = (ask if run.templates else submit)(run, cr, reason)
             submitted, failed = submitted + done, failed + (not done)
-    log("%d custom resources, %d submitted, %d failed" % (total, submitted, failed))
+    log(f"{total} custom resources, {submitted} submitted, {failed} failed")
     return failed
 
 
@@ -77,21 +77,21 @@ def enqueue(run):
 
 def ask(run, cr, reason):
     """Makes the Sensor compute a custom resource. Returns whether that succeeded."""
-    key = "%s.%s" % (cr["metadata"].get("namespace") or "", cr["metadata"]["name"])
+    key = f"{cr['metadata'].get('namespace') or ''}.{cr['metadata']['name']}"
     try:
         request_computation(run, cr)
-        log("%s: %s" % (key, reason))
+        log(f"{key}: {reason}")
         return True
     except ApiError as error:
-        log("%s: %s, but no fresh computation could be asked for: %s" % (key, reason, error))
+        log(f"{key}: {reason}, but no fresh computation could be asked for: {error}")
         return False
 
 
 def submit(run, cr, reason):
     """Creates the Workflow. Returns whether that succeeded."""
     namespace, name = cr["metadata"].get("namespace") or "", cr["metadata"]["name"]
-    key = "%s.%s" % (namespace, name)
-    prefix = ("%s-%s" % (run.operator, name)).replace(".", "-")[:56].rstrip("-") + "-"
+    key = f"{namespace}.{name}"
+    prefix = f"{run.operator}-{name}".replace(".", "-")[:56].rstrip("-") + "-"
     workflow = {
         "apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",
         "metadata": {"generateName": prefix, "namespace": run.config["namespace"],
@@ -100,8 +100,8 @@ def submit(run, cr, reason):
                  "arguments": {"parameters": [{"name": "key", "value": key}]}}}
     try:
         run.client.request("POST", path_of(WORKFLOWS, run.config["namespace"]), workflow)
-        log("%s: %s" % (key, reason))
+        log(f"{key}: {reason}")
         return True
     except ApiError as error:
-        log("%s: %s, but no Workflow could be created: %s" % (key, reason, error))
+        log(f"{key}: {reason}, but no Workflow could be created: {error}")
         return False

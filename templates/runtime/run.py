@@ -42,9 +42,9 @@ class Run:
 
     def workflow(self):
         """The Workflow in messages: namespace/name, with a link if the URL of Argo Server is configured."""
-        place = "%s/%s" % (self.config["namespace"], self.env.get("ARGOPERATOR_WORKFLOW", ""))
+        place = f"{self.config['namespace']}/{self.env.get('ARGOPERATOR_WORKFLOW', '')}"
         server = (self.config.get("argoServerURL") or "").rstrip("/")
-        return place + (" %s/workflows/%s" % (server, place) if server else "")
+        return place + (f" {server}/workflows/{place}" if server else "")
 
     def parent_path(self, subresource=""):
         return path_of(self.parent, self.namespace, self.name, subresource)
@@ -114,7 +114,7 @@ class Run:
 
     def children(self, cr):
         """The live children of the custom resource, sorted."""
-        selector = "%s=%s,%s=%s" % (MANAGED_BY, self.operator, OWNER_UID, cr["metadata"]["uid"])
+        selector = f"{MANAGED_BY}={self.operator},{OWNER_UID}={cr['metadata']['uid']}"
         found = []
         for kind in self.kinds():
             for namespace in self.namespaces_of(kind):
@@ -130,7 +130,7 @@ def desired_from(text):
     try:
         desired = parse_json(base64.b64decode(text.strip(), validate=True).decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        return {"error": "what the Sensor sent cannot be read: %s" % error}
+        return {"error": f"what the Sensor sent cannot be read: {error}"}
     return desired if is_valid_desired(desired) else {"error": "what the Sensor sent is not of the expected form"}
 
 
@@ -186,8 +186,11 @@ def identity(child):
 
 def display_name(child):
     """A child in messages."""
-    metadata = child["metadata"]
-    return "%s %s" % (child["kind"], "/".join(part for part in (metadata.get("namespace"), metadata["name"]) if part))
+    return name_of(child["kind"], child["metadata"].get("namespace"), child["metadata"]["name"])
+
+
+def name_of(kind, namespace, name):
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
 
 
 def annotate(run, cr, key, value):

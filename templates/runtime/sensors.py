@@ -16,14 +16,14 @@ def restart_disconnected(run):
         source = run.client.get(path) or {}
         stopped = [sensor for sensor in run.config["sensors"] if disconnected(run, source, sensor)]
         for sensor in stopped:
-            log("Sensor %s stopped receiving events: replacing its pods" % sensor)
+            log(f"Sensor {sensor} stopped receiving events: replacing its pods")
             run.client.request("PATCH", path_of(SENSORS, run.config["namespace"], sensor),
                                pod_annotations({RESTARTED_BY: run.workflow().split()[0]}), content_type="application/merge-patch+json")
         if stopped:
             run.client.request("PATCH", path, pod_annotations({SUBSCRIBED + sensor: None for sensor in stopped}),
                                content_type="application/merge-patch+json")
     except ApiError as error:
-        log("checking the heartbeat failed: %s" % error)
+        log(f"checking the heartbeat failed: {error}")
         return 1
     return 0
 
@@ -53,10 +53,9 @@ def rotate(run):
                  "boundObjectRef": {"apiVersion": "v1", "kind": "Secret", "name": to["secret"]}}})
     granted, wanted = seconds_of(answer["status"]["expirationTimestamp"]) - seconds_of(run.now()), to["seconds"]
     if granted * 3 < wanted * 2:  # the next run is after a third of the requested time, and may fail once
-        raise Refused("the API server grants a token for %d seconds only: want install.tokenRotation to be half of that or less"
-                      % granted)
+        raise Refused(f"the API server grants a token for {granted} seconds only: want install.tokenRotation to be half of that or less")
     header = base64.b64encode(("Bearer " + answer["status"]["token"]).encode()).decode()
     run.client.request("PATCH", path_of(SECRETS, namespace, to["secret"]), {"data": {to["key"]: header}},
                        content_type="application/merge-patch+json")
-    log("the Sensors have a token until %s" % answer["status"]["expirationTimestamp"])
+    log(f"the Sensors have a token until {answer['status']['expirationTimestamp']}")
     return 0

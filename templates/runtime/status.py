@@ -29,19 +29,19 @@ def or_record(run, cr, generation, work):
     try:
         return work()
     except Failed as failure:
-        log("failed: %s" % failure)
+        log(f"failed: {failure}")
         record_failure(run, cr, generation, str(failure), None)
         return failure.code
 
 
 def report_ready(run, cr, generation, status, live, held=()):
     """Writes the status after a successful run. The message contains nothing that differs from run to run."""
-    waiting = ["%s: %s" % (display_name(child), unready_reason(run, child)) for child in sorted(live, key=identity)
+    waiting = [f"{display_name(child)}: {unready_reason(run, child)}" for child in sorted(live, key=identity)
                if unready_reason(run, child)] + list(held)
     if waiting:
         ready = condition("Ready", "False", "Progressing", "not ready: " + "; ".join(waiting))
     else:
-        ready = condition("Ready", "True", "Reconciled", "all children are ready (%d)" % len(live))
+        ready = condition("Ready", "True", "Reconciled", f"all children are ready ({len(live)})")
     own = [given for given in status.get("conditions") or [] if given["type"] == "Ready"]
     write_status(run, cr, generation, status, own or [ready])
 
@@ -55,7 +55,7 @@ def record_failure(run, cr, generation, text, status):
     try:
         write_status(run, cr, generation, cr.get("status") or {} if status is None else status, conditions)
     except Failed as failure:
-        log("the status could not be written: %s" % failure)
+        log(f"the status could not be written: {failure}")
         if status is not None:
             record_failure(run, cr, generation, text, None)
 
@@ -66,7 +66,7 @@ def write_status(run, cr, generation, status, conditions):
         return
     for _ in range(5):
         if cr is None:
-            log("%s was deleted meanwhile: no status to write" % run.key)
+            log(f"{run.key} was deleted meanwhile: no status to write")
             return
         try:
             return patch_status(run, cr, generation, status, conditions)
@@ -75,7 +75,7 @@ def write_status(run, cr, generation, status, conditions):
                 raise
         now = run.get_parent()
         cr = now if now and now["metadata"]["uid"] == cr["metadata"]["uid"] else None
-    raise Failed("%s changes too fast to write its status" % run.key)
+    raise Failed(f"{run.key} changes too fast to write its status")
 
 
 def patch_status(run, cr, generation, status, conditions):
@@ -94,7 +94,7 @@ def patch_status(run, cr, generation, status, conditions):
     body = {"metadata": {"resourceVersion": cr["metadata"]["resourceVersion"]}, "status": merge_patch_for(want, current, owned)}
     written = run.client.request("PATCH", run.parent_path("status"), body, {"fieldManager": manager},
                                  "application/merge-patch+json")
-    log("status: " + "; ".join("%(type)s=%(status)s %(reason)s" % given for given in want["conditions"]))
+    log("status: " + "; ".join(f"{given['type']}={given['status']} {given['reason']}" for given in want["conditions"]))
     emit_event(run, cr, written)
 
 
@@ -159,10 +159,10 @@ def emit_event(run, before, after):
     path = path_of(EVENTS, event["metadata"]["namespace"])
     try:
         run.client.request("POST", path, event, {"fieldManager": run.operator})
-        log("event: %(type)s %(reason)s" % event)
+        log(f"event: {event['type']} {event['reason']}")
     except Failed as failure:
         if getattr(failure, "status", 0) != 409:  # 409: the Event of this write exists
-            log("the Event could not be written: %s" % failure)
+            log(f"the Event could not be written: {failure}")
 
 
 def event_reason(run, before, after):
@@ -192,12 +192,12 @@ def event_of(run, cr, kind, reason):
     """The Event. For a cluster-scoped object it is in namespace default. Its name contains the resourceVersion of the
     custom resource, so that no Event is created twice."""
     metadata, now = cr["metadata"], run.now()
+    name = f"{metadata['name'][:200].rstrip('-.')}.{metadata['uid'][:8].rstrip('-')}.{metadata['resourceVersion']}"
     about = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in metadata}
     workflow = run.env.get("ARGOPERATOR_WORKFLOW", "")
     return {
         "apiVersion": "v1", "kind": "Event",
-        "metadata": {"namespace": metadata.get("namespace") or "default", "name": "%s.%s.%s" % (
-            metadata["name"][:200].rstrip("-."), metadata["uid"][:8].rstrip("-"), metadata["resourceVersion"])},
+        "metadata": {"namespace": metadata.get("namespace") or "default", "name": name},
         "involvedObject": dict(about, apiVersion=run.parent["apiVersion"], kind=run.parent["kind"]),
         "related": dict(WORKFLOW, namespace=run.config["namespace"], name=workflow),
         "type": kind, "reason": reason[:128], "action": "Reconcile", "message": truncated(ready_condition(cr)),

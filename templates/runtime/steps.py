@@ -33,9 +33,9 @@ def steps_read(run):
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             write(run.file(name), parameter(name, file.read()))
     if overtaken:
-        log("%s: a newer change is on its way" % run.key)
+        log(f"{run.key}: a newer change is on its way")
     else:
-        log("read %s" % run.key if cr else "%s is gone: nothing to do" % run.key)
+        log(f"read {run.key}" if cr else f"{run.key} is gone: nothing to do")
     return 0
 
 
@@ -47,8 +47,8 @@ def parameter(name, text):
         pass
     unprintable = any(not letter.isprintable() and letter not in "\n\r\t" for letter in text)
     if "{{" in text or unprintable:
-        raise Refused("parameter %s contains %s, which Argo would not pass on as it is" % (
-            name, "unprintable characters" if unprintable else "{{"))
+        what = "unprintable characters" if unprintable else "{{"
+        raise Refused(f"parameter {name} contains {what}, which Argo would not pass on as it is")
     return text
 
 
@@ -65,7 +65,7 @@ def own(run, cr):
         with open(run.env["ARGOPERATOR_RESULT"], encoding="utf-8") as result:
             child = json.load(result)
     except (OSError, ValueError) as error:
-        raise Refused("the script's result is not JSON: %s" % error) from None
+        raise Refused(f"the script's result is not JSON: {error}") from None
     if isinstance(child, dict) and isinstance(child.get("metadata"), dict) and child["metadata"].get("name"):
         child["metadata"] = dict(child["metadata"], name=child_name(run, str(child["metadata"]["name"])),
                                  namespace=run.namespace)
@@ -79,7 +79,7 @@ def own(run, cr):
     path = path_of(run.declared(child), run.namespace, child["metadata"]["name"])
     check_owner(run, cr, child, run.client.get(path))
     write(run.file("manifest"), safe_json(child))
-    log("%s belongs to %s" % (display_name(child), run.key))
+    log(f"{display_name(child)} belongs to {run.key}")
     return 0
 
 
@@ -89,14 +89,14 @@ def child_name(run, name):
     if name == run.name or name.startswith(run.name + "-"):
         return name
     kind = run.parent["kind"].lower() + "-"
-    return "%s-%s" % (run.name, name[len(kind):] if name.startswith(kind) else name)
+    return f"{run.name}-{name[len(kind):] if name.startswith(kind) else name}"
 
 
 def steps_status(run):
     """Writes the status from the custom resource and its live children."""
     cr = run.get_parent()
     if cr is None:
-        log("%s is gone: nothing to do" % run.key)
+        log(f"{run.key} is gone: nothing to do")
         return 0
     seen = json.loads(run.env.get("ARGOPERATOR_MANIFEST") or "{}").get("metadata") or {}
     current = cr["metadata"].get("generation", 0)

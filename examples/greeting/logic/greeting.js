@@ -1,7 +1,7 @@
 const fs = require('fs');
 
 const {parent} = JSON.parse(fs.readFileSync(process.env.ARGOPERATOR_REQUEST));
-const names = ((parent.data || {}).names || '').split(/\s+/).filter(Boolean);
+const names = (parent.data?.names || '').split(/\s+/).filter(Boolean);
 const children = names.map((name, number) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',

@@ -81,7 +81,7 @@ class ClientTest(Case):
 
     def test_a_list_is_read_in_small_parts(self):
         sizes = [10] * 60 + [700000] * 12 + [5 << 20] + [10] * 60  # after small objects come large ones
-        objects = [{"metadata": {"name": "s%d" % i, "uid": "s%d" % i}, "data": "x" * size} for i, size in enumerate(sizes)]
+        objects = [{"metadata": {"name": f"s{i}", "uid": f"s{i}"}, "data": "x" * size} for i, size in enumerate(sizes)]
 
         def page(method, path):
             query = self.cluster.log[-1][2]

@@ -65,7 +65,8 @@ class DependentTemplatesTest(Case):
             del self.env[variable]
         self.config.update(readsObjects=True, related=[], status=None, children=[
             dict(DEPLOYMENT, template=True, object=self.template("apps/v1", "Deployment", "spec", {"replicas": field_of("spec", "size")})),
-            dict(CONFIGMAP, template=True, object=self.template("v1", "ConfigMap", "data", {"arn": self.ARN, "uid": self.uid("deployment")}))])
+            dict(CONFIGMAP, template=True, object=self.template("v1", "ConfigMap", "data", {
+                "arn": self.ARN, "uid": self.uid("deployment")}))])
         self.settings = self.config["children"][1]
         self.cr()
 
@@ -148,7 +149,8 @@ class DependentTemplatesTest(Case):
 
     def test_values_of_a_child_that_is_not_wanted_are_not_waited_for(self):
         self.needs_arn()
-        self.config["children"][0].update(when={"expr": ["lit", False]}, object={"object": {"metadata": {"object": {"name": {"expr": ["lit", "one"]}}}}})
+        self.config["children"][0].update(when={"expr": ["lit", False]}, object={
+            "object": {"metadata": {"object": {"name": {"expr": ["lit", "one"]}}}}})
         self.arn_of_settings(None)
 
     def test_a_list_that_is_not_known_removes_nothing(self):

@@ -67,8 +67,9 @@ class DiagnoseTest(unittest.TestCase):
             return None
         method, path, change, content_type = requests[2]
         self.assertEqual(("PATCH", CR, diagnose.PATCH), (method, path, content_type))
-        pointer = "/status/children/%s/failed" % name.replace("~", "~0").replace("/", "~1")
-        self.assertEqual([{"op": "test", "path": "/metadata/uid", "value": "owner"}, {"op": "test", "path": pointer, "value": failed(4)}], change[:2])
+        pointer = f"/status/children/{name.replace('~', '~0').replace('/', '~1')}/failed"
+        self.assertEqual([{"op": "test", "path": "/metadata/uid", "value": "owner"},
+                          {"op": "test", "path": pointer, "value": failed(4)}], change[:2])
         self.assertEqual(("replace", pointer), (change[2]["op"], change[2]["path"]))
         return change[2]["value"]
 
@@ -108,7 +109,8 @@ class DiagnoseTest(unittest.TestCase):
                 self.play(APPLY, patch(with_child("web", failed(5))), now)
 
     def test_leaves_a_failure_that_changes_meanwhile(self):
-        self.play(APPLY, patch(with_child("web", failed(5))), resource(**with_child("web", failed(4))), (422, INVALID), (422, "test failed"))
+        self.play(APPLY, patch(with_child("web", failed(5))), resource(**with_child("web", failed(4))),
+                  (422, INVALID), (422, "test failed"))
 
     def test_writes_an_annotation_as_text(self):
         key, old = "shops.argoperator.dev/failed-web", json.dumps(failed(4))
@@ -124,7 +126,8 @@ class DiagnoseTest(unittest.TestCase):
         requests = self.play(STATUS, record, resource(status={"conditions": [paid, READY]}), (422, "status.size: Invalid value"), {})
         self.assertEqual(("PATCH", CR + "&dryRun=All", '{"metadata": {}, "status": {"size": "x"}}', diagnose.MERGE), requests[1])
         self.assertEqual({"op": "replace", "path": "/status/conditions/1",
-                          "value": dict(READY, message="the API server rejected the computed status: status.size: Invalid value")}, requests[2][2][2])
+                          "value": dict(READY, message="the API server rejected the computed status: status.size: Invalid value")},
+                         requests[2][2][2])
 
     def test_asks_once_for_a_condition(self):
         answered = dict(READY, message="the API server rejected the computed status: no")
@@ -134,7 +137,8 @@ class DiagnoseTest(unittest.TestCase):
     def test_fails_without_an_answer(self):
         for status in diagnose.UNANSWERED:
             with self.assertRaises(api.ApiError):
-                diagnose.diagnose(Server(resource(**with_child("web", failed(4))), (status, "")), APPLY, patch(with_child("web", failed(5))))
+                server = Server(resource(**with_child("web", failed(4))), (status, ""))
+                diagnose.diagnose(server, APPLY, patch(with_child("web", failed(5))))
 
     def test_exits_with_1_without_an_api_server(self):
         rejected = base64.b64encode(json.dumps({"request": APPLY, "failed": patch(with_child("web", failed(5)))}).encode()).decode()

@@ -43,9 +43,9 @@ class LimitsTest(unittest.TestCase):
                 ("deep JSON", ["pipe", lit("[" * 100000), call("fromjson/0")], "deep"),
                 ("a deep expression", nested(5000, lambda inner: ["collect", inner]), "deep"),
                 ("a repeated text", ["mul", lit("x" * 1000), lit(1e6)], "characters")):
-            with self.subTest(title), mock.patch.object(expressions, "STEPS", 200_000):
-                with self.assertRaisesRegex(ExpressionError, message):
-                    built({"expr": expression}, {}, {})
+            with self.subTest(title), mock.patch.object(expressions, "STEPS", 200_000), \
+                    self.assertRaisesRegex(ExpressionError, message):
+                built({"expr": expression}, {}, {})
 
     def test_try_does_not_catch_a_limit(self):
         endless = ["last", call("_range/3", lit(float("nan")), lit(1), lit(1))]

@@ -81,7 +81,7 @@ class FakeCluster:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-        self.url = "http://127.0.0.1:%d" % self.server.server_port
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.reset()
 
     def reset(self):
@@ -94,7 +94,7 @@ class FakeCluster:
         metadata.setdefault("name", path.rpartition("/")[2])
         if "/namespaces/" in path:
             metadata.setdefault("namespace", path.split("/namespaces/")[1].split("/")[0])
-        metadata.setdefault("uid", "uid-%d" % next(self.versions))
+        metadata.setdefault("uid", f"uid-{next(self.versions)}")
         metadata.setdefault("generation", 1)
         metadata["resourceVersion"] = str(next(self.versions))
         self.objects[path] = obj
@@ -114,16 +114,16 @@ class FakeCluster:
         if method == "GET" and re.search(r"/[a-z]+s$", path):
             return self.list(path, query)
         if method == "POST":
-            name = body["metadata"].get("name") or body["metadata"]["generateName"] + "x%d" % next(self.versions)
-            if "%s/%s" % (path, name) in self.objects:
-                return 409, {"reason": "AlreadyExists", "message": "%s already exists" % name}
-            return 201, self.put("%s/%s" % (path, name), dict(body, metadata=dict(body["metadata"], name=name)))
+            name = body["metadata"].get("name") or body["metadata"]["generateName"] + f"x{next(self.versions)}"
+            if f"{path}/{name}" in self.objects:
+                return 409, {"reason": "AlreadyExists", "message": f"{name} already exists"}
+            return 201, self.put(f"{path}/{name}", dict(body, metadata=dict(body["metadata"], name=name)))
         if method == "PATCH" and headers["Content-Type"] == "application/apply-patch+yaml":
             return self.apply(path, query, body)
         if path.endswith("/status") and path[:-7] in self.objects:
             return self.merge_status(path[:-7], query, body)
         if path not in self.objects:
-            return 404, {"reason": "NotFound", "message": "%s not found" % path}
+            return 404, {"reason": "NotFound", "message": f"{path} not found"}
         if method == "DELETE":
             return self.delete(path, body)
         return self.merge(path, body)

@@ -69,7 +69,7 @@ class ReadTest(Case):
     def test_pages_and_expired_page(self):
         self.cr()
         for index in range(5):
-            self.cluster.put("%s/d%d" % (DEPLOYMENTS, index), deployment("d%d" % index, **labels()))
+            self.cluster.put(f"{DEPLOYMENTS}/d{index}", deployment(f"d{index}", **labels()))
         self.cluster.page = 2
         self.assertEqual(self.run_command("read"), 0)
         self.assertEqual(len(self.load("request.json")["children"]["Deployment.apps/v1"]), 5)
@@ -151,7 +151,7 @@ class ContainersTest(Case):
                 before = len(self.cluster.log)
                 self.write(place, str(code))
                 self.assertEqual(self.run_command("apply"), code, self.out)
-                self.assertIn('dependency "%s" exited with non-zero code: %d' % (container, code), self.out)
+                self.assertIn(f'dependency "{container}" exited with non-zero code: {code}', self.out)
                 self.assertEqual(len(self.cluster.log), before)
                 os.remove(self.path(place))
 

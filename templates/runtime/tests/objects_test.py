@@ -185,7 +185,7 @@ class ObjectsTest(Case):
                 self.cr()
                 self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
 
-                def changed(method, path):
+                def changed(method, path, change=change):
                     if method == "DELETE":
                         self.cluster.faults = []
                         now = self.live(DEPLOYMENTS + "/old")

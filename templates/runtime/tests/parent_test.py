@@ -3,8 +3,8 @@
 from names import DEFINITION, RECONCILE
 
 from .fakecluster import (
-    CR, DEPLOYMENTS, FINALIZER, REPLICAS, SHARD, SOURCE, WEB, Case, TemplatesCase, always, annotated, child_of,
-    deployment, labels, length_of, once, readiness, settings,
+    CR, DEPLOYMENTS, FINALIZER, REPLICAS, SHARD, SOURCE, WEB, Case, TemplatesCase, always, child_of, deployment,
+    labels, length_of, once, readiness, settings,
 )
 
 

@@ -51,7 +51,7 @@ class ReportTest(Case):
                     self.cluster.put(WORKFLOWS + "/memcached-one-abc", {"metadata": {}, "status": status})
                 self.assertEqual(self.run_command("report"), 0)
                 self.assertEqual(self.condition("Ready")["message"],
-                                 "reconcile failed: %s; see workflow argo-events/memcached-one-abc" % want)
+                                 f"reconcile failed: {want}; see workflow argo-events/memcached-one-abc")
 
     def test_place(self):
         for name, output, want in (
@@ -59,7 +59,8 @@ class ReportTest(Case):
                  '  File "/usr/lib/python3.13/json/__init__.py", line 9, in loads\nKeyError: 1', "KeyError: 1 (main.py line 7)"),
                 ("node", "/w/main.js:3\nthrow new Error('x')\n^\n\nError: x\n    at Object.<anonymous> (/w/main.js:3:7)\n"
                  "    at node:internal/main:5\n\nNode.js v22.1.0", "Error: x (main.js line 3)"),
-                ("go", "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:4 +0x1d\nexit status 2", "panic: boom (main.go line 4)"),
+                ("go", "panic: boom\n\ngoroutine 1 [running]:\nmain.main()\n\t/w/main.go:4 +0x1d\nexit status 2",
+                 "panic: boom (main.go line 4)"),
                 ("ruby", "main.rb:3:in '<main>': boom (RuntimeError)", "main.rb:3:in '<main>': boom (RuntimeError)"),
                 ("sh", "main.sh: line 3: jqq: not found", "main.sh: line 3: jqq: not found"),
                 ("text", "it went wrong\nat 10:30", "at 10:30")):

@@ -98,8 +98,8 @@ class ResyncTest(Case):
         for levels in (1500, 9990):  # the API server takes 10,000
             self.cluster.reset()
             nested = '{"a":' * levels + "1" + "}" * levels
-            one = '{"metadata":{"name":"deep","namespace":"team","uid":"u9","generation":1},"spec":%s}' % nested
-            answer = '{"kind":"List","metadata":{},"items":[%s,%s]}' % (one, json.dumps(self.cr()))
+            one = f'{{"metadata":{{"name":"deep","namespace":"team","uid":"u9","generation":1}},"spec":{nested}}}'
+            answer = f'{{"kind":"List","metadata":{{}},"items":[{one},{json.dumps(self.cr())}]}}'
             self.cluster.faults = [lambda _, path: (200, answer) if path.endswith("/memcacheds") else None]  # noqa: B023
             self.assertEqual(deep(lambda: self.run_command("resync")), 0)
             self.assertIn("2 custom resources, 2 submitted, 0 failed", self.out)
@@ -113,7 +113,8 @@ class ResyncTest(Case):
         self.config["watchNamespaces"] = ["a", "b"]
         self.assertEqual(self.run_command("resync"), 0)
         self.assertEqual([path.split("/namespaces/")[1] for _, path, _, _, _ in self.cluster.log], [
-            "argo-events/eventsources/memcached", "a/deployments", "b/deployments", "a/configmaps", "b/configmaps", "a/memcacheds", "b/memcacheds"])
+            "argo-events/eventsources/memcached", "a/deployments", "b/deployments", "a/configmaps", "b/configmaps",
+            "a/memcacheds", "b/memcacheds"])
 
     def test_post_is_not_repeated(self):
         self.cr()

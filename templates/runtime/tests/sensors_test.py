@@ -3,7 +3,7 @@ import base64
 
 from names import LAST_RECEIVED, RESTARTED_BY, SUBSCRIBED
 
-from .fakecluster import SOURCE, Case, always
+from .fakecluster import Case, always
 
 
 class HeartbeatTest(Case):

@@ -55,8 +55,8 @@ class WriteStatusTest(Case):
         self.live(DEPLOYMENTS + "/one")["status"] = {
             "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplicas": 2}
         for run in range(3):
-            self.time = "2026-03-0%dT00:00:00Z" % (run + 1)
-            self.env["ARGOPERATOR_WORKFLOW"] = "memcached-one-%d" % run
+            self.time = f"2026-03-0{run + 1}T00:00:00Z"
+            self.env["ARGOPERATOR_WORKFLOW"] = f"memcached-one-{run}"
             before = len(self.cluster.writes())
             self.assertEqual(self.reconcile([child], status={
                 "nested": {"a": 1}, "conditions": [{"type": "Warm", "status": "True", "lastTransitionTime": self.time}]}), 0)
@@ -120,7 +120,7 @@ class WriteStatusTest(Case):
             self.cluster.reset()
             self.cr()
 
-            def gone(method, path):
+            def gone(method, path, status=status):
                 if method == "PATCH" and path.endswith("/status"):
                     del self.cluster.objects[path[:-7]]
                     return status, {"message": "gone"}

@@ -10,8 +10,8 @@ from names import CHILD, LAST_APPLIED, MANAGED_BY, OWNER_UID, RECONCILE, SIBLING
 from run import Run
 
 from .fakecluster import (
-    CONFIGMAP, CR, DEPLOYMENTS, FINALIZER, REPLICAS, ROLE, ROLES, SHARD, WEB, TemplatesCase, always, annotated,
-    child_of, deployment, labels, length_of, once, readiness, settings,
+    CONFIGMAP, CR, DEPLOYMENTS, FINALIZER, REPLICAS, ROLE, ROLES, SHARD, WEB, TemplatesCase, always, child_of,
+    deployment, labels, length_of, once, readiness, settings,
 )
 
 
@@ -130,7 +130,7 @@ class TemplatesTest(TemplatesCase):
                 self.env["ARGOPERATOR_DESIRED"] = text
             self.assertEqual(self.run_command("apply"), 0)
             self.assertIn("asked for a fresh computation", self.out)
-            seen.add((self.live()["metadata"]["annotations"][RECONCILE]))
+            seen.add(self.live()["metadata"]["annotations"][RECONCILE])
         self.assertEqual(seen, {self.time, "2026-02-02T00:00:00.5Z"})
         self.assertRegex(min(seen), r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z$")
         self.assertEqual(self.cluster.writes(), [("PATCH", CR)] * 3)
@@ -229,7 +229,8 @@ class TemplatesTest(TemplatesCase):
         rows = (
             ("met", ready, {"readyReplicas": 2}, ""), ("not met", ready, {"readyReplicas": 1}, "readyWhen is not met"),
             ("no status yet", ready, {}, "readyWhen is not met"), ("not a boolean", REPLICAS, {"readyReplicas": 2}, "readyWhen is not met"),
-            ("null", ["lit", None], {}, "readyWhen is not met"), ("an error", ["add", ["lit", 1], ["lit", "a"]], {}, "readyWhen is not met"),
+            ("null", ["lit", None], {}, "readyWhen is not met"),
+            ("an error", ["add", ["lit", 1], ["lit", "a"]], {}, "readyWhen is not met"),
             ("the kind's rules", None, {"readyReplicas": 2}, "updatedReplicas is 0 of 2"))
         for reason, expression, status, want in rows:
             with self.subTest(reason):
@@ -273,7 +274,8 @@ class TemplatesTest(TemplatesCase):
 class TemplatesFinalizerTest(TemplatesCase):
     def setUp(self):
         super().setUp()
-        self.config.update(finalizer=FINALIZER, children=[dict(WEB, unowned=True), dict(SHARD, onDelete="Orphan", unowned=True), dict(ROLE, template=True)])
+        self.config.update(finalizer=FINALIZER, children=[
+            dict(WEB, unowned=True), dict(SHARD, onDelete="Orphan", unowned=True), dict(ROLE, template=True)])
 
     def test_added(self):
         self.cr(finalizers=["other"])

@@ -11,7 +11,8 @@ import sys
 import types
 
 # What the programs of pods import. None of it does anything when imported.
-import argparse, base64, copy, datetime, decimal, functools, hashlib, http.client, json, math, re, shlex, ssl, stat, threading, time, urllib.parse  # noqa: E401, F401
+import argparse, base64, copy, datetime, decimal, functools, hashlib, http.client  # noqa: E401, F401
+import json, math, re, shlex, ssl, stat, threading, time, urllib.parse  # noqa: E401, F401
 
 compiled = {}  # source: code
 usual_path = sys.path[1:]

@@ -10,7 +10,9 @@ const stateNames = {running: 'Running', done: 'Done', skipped: 'Rejected by the 
 /** Returns a section that can be closed, or nothing without content. */
 function section(title, open, ...content) {
   const shown = content.flat().filter(Boolean);
-  return shown.length === 0 ? null : h('details', {class: 'section', open}, h('summary', {}, title), h('div', {class: 'section-body'}, ...shown));
+  return shown.length === 0
+    ? null
+    : h('details', {class: 'section', open}, h('summary', {}, title), h('div', {class: 'section-body'}, ...shown));
 }
 
 function facts(list) {
@@ -48,7 +50,9 @@ function objectView(object, events) {
       button(owned ? 'Edit by hand' : 'Edit YAML', () => editObject(object), {'data-test': 'edit-object'}),
       button('Delete', () => deleteObject(object), {class: 'button small danger', 'data-test': 'delete-object'}),
       button('Show in timeline', () => filterBy(object.uid), {'data-test': 'filter-object'})),
-    owned ? h('p', {class: 'hint'}, 'The operator manages this object. Change or delete it to see whether the operator restores it.') : null,
+    owned
+      ? h('p', {class: 'hint'}, 'The operator manages this object. Change or delete it to see whether the operator restores it.')
+      : null,
     section('Status', true, facts([
       ['Ready', object.ready], ['Summary', object.summary],
       ...(object.columns ?? []).filter((c) => c.name !== 'Ready').map((c) => [c.name, c.value]),
@@ -69,7 +73,8 @@ function readyBadge({ready, deleting}) {
 
 function conditionView({type, status, reason, message, lastTransitionTime}) {
   return h('div', {class: 'condition'},
-    h('div', {}, h('strong', {}, type), ' ', status, reason ? ` · ${reason}` : '', h('span', {class: 'muted'}, ' since ' + time(lastTransitionTime))),
+    h('div', {}, h('strong', {}, type), ' ', status, reason ? ` · ${reason}` : '',
+      h('span', {class: 'muted'}, ' since ' + time(lastTransitionTime))),
     message ? h('div', {class: 'message'}, message) : null);
 }
 
@@ -88,7 +93,9 @@ function eventTable(events) {
 export function recordView(record, live = true) {
   const bad = record.state === 'failed' || record.state === 'lost';
   const plain = record.state === 'done' && record.type !== 'delivery' && record.type !== 'workflow';
-  const badge = plain ? '' : h('span', {class: `badge ${bad ? 'bad' : record.state === 'done' ? 'ok' : 'plain'}`}, stateNames[record.state] ?? record.state);
+  const badge = plain
+    ? ''
+    : h('span', {class: `badge ${bad ? 'bad' : record.state === 'done' ? 'ok' : 'plain'}`}, stateNames[record.state] ?? record.state);
   const types = {event: 'Event', delivery: 'Trigger', workflow: 'Workflow', action: 'Action', note: 'Note'};
   return [
     heading(record.title, [types[record.type], time(record.time, true), duration(record.duration)].filter(Boolean).join(' · '), badge),
@@ -125,7 +132,8 @@ function eventSections({input, rejected}) {
 
 /** Returns the triggers whose filter rejected the event, and why. */
 function rejectedSection(rejected) {
-  return section(`Rejected by filters (${rejected?.length ?? 0})`, true, rejected?.length ? h('table', {class: 'plain', 'data-test': 'rejected'},
+  return section(`Rejected by filters (${rejected?.length ?? 0})`, true,
+    rejected?.length ? h('table', {class: 'plain', 'data-test': 'rejected'},
     h('tbody', {}, rejected.map((r) => h('tr', {}, h('th', {scope: 'row'}, r.title), h('td', {}, r.text))))) : null);
 }
 
@@ -139,7 +147,8 @@ function deliverySections(record) {
   return [
     ...(record.attempts ?? []).map((a, i, all) => attemptView(a, i, all.length, record.title)),
     ...(record.containers ?? []).map(containerView),
-    section('Program (jq)', Boolean(record.program) && !record.attempts?.length, record.program ? h('pre', {class: 'code', tabindex: 0}, record.program) : null),
+    section('Program (jq)', Boolean(record.program) && !record.attempts?.length,
+      record.program ? h('pre', {class: 'code', tabindex: 0}, record.program) : null),
     section('Input', false, record.input ? [copyable(record.input), jsonView(record.input, undefined, 1)] : null),
     section('Output', record.state === 'done', record.output ? [copyable(record.output), jsonView(record.output, undefined, 3)] : null),
   ];
@@ -165,7 +174,8 @@ function callView(c) {
   return h('details', {class: 'call', 'data-test': 'call'},
     h('summary', {},
       h('span', {class: 'method'}, c.method), h('span', {class: 'what'}, c.what || c.path),
-      h('span', {class: bad ? 'badge bad' : 'badge ok'}, c.status ? String(c.status) : 'no answer'), h('span', {class: 'muted'}, duration(c.duration))),
+      h('span', {class: bad ? 'badge bad' : 'badge ok'}, c.status ? String(c.status) : 'no answer'),
+      h('span', {class: 'muted'}, duration(c.duration))),
     facts([['Path', h('code', {}, c.path ?? '')], ['Account', c.account], ['Content type', c.contentType]]),
     part('Body', c.body), part('Answer', c.answer));
 }
@@ -177,7 +187,8 @@ function part(title, body) {
 function containerView(c) {
   const failed = c.exitCode !== 0 && !c.skipped;
   const outcome = c.skipped ? 'skipped' : c.killed ? 'killed' : `exit code ${c.exitCode}`;
-  return section(h('span', {}, c.name, c.template ? ` (${c.template})` : '', ' ', h('span', {class: `badge ${failed || c.killed ? 'bad' : c.skipped ? 'plain' : 'ok'}`}, outcome)), true,
+  return section(h('span', {}, c.name, c.template ? ` (${c.template})` : '', ' ',
+    h('span', {class: `badge ${failed || c.killed ? 'bad' : c.skipped ? 'plain' : 'ok'}`}, outcome)), true,
     c.skipped || c.killed ? h('p', {class: 'message'}, c.skipped || c.killed) : null,
     c.command?.length ? h('pre', {class: 'code', 'aria-label': 'Command'}, c.command.join(' ')) : null,
     h('h3', {}, 'Standard output and error'),

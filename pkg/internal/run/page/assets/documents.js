@@ -141,7 +141,8 @@ async function saveFile(doc) {
     keepDraft(doc);
     doc.editor.show(doc.findings);
     const errors = answer.findings.filter((f) => f.severity === 'error').length;
-    toast(errors ? `Saved with ${count(errors, 'error')}. The previous definition still runs.` : `Saved ${doc.title}`, errors ? 'warn' : 'ok', doc.id);
+    toast(errors ? `Saved with ${count(errors, 'error')}. The previous definition still runs.` : `Saved ${doc.title}`,
+      errors ? 'warn' : 'ok', doc.id);
   } catch (error) {
     if (error.status !== 409) throw error;
     await loadFiles();
@@ -158,7 +159,8 @@ async function applyYAML(doc) {
   doc.editor.show(findings);
   const conflict = findings.some((f) => f.code === 'conflict');
   if (conflict && doc.kind === 'object') return refreshObject(doc, true);
-  if (findings.some((f) => f.severity === 'error')) return toast(`The API server did not accept the YAML: ${findings[0].message}`, 'bad', doc.id);
+  if (findings.some((f) => f.severity === 'error'))
+    return toast(`The API server did not accept the YAML: ${findings[0].message}`, 'bad', doc.id);
   doc.base = text;
   keepDraft(doc);
   toast(objects.map((o) => `${o.kind} ${o.name} ${o.action}`).join(', ') || 'Nothing to apply', 'ok', doc.id);
@@ -283,10 +285,13 @@ function renderTabs() {
     const dirty = isDirty(doc) && doc.kind !== 'new';
     const tab = h('button', {
       role: 'tab', type: 'button', id: 'doc-' + doc.id.replace(/\W/g, '-'), 'aria-controls': 'editor-hosts', title: doc.title,
-      'data-test': 'doc-' + doc.kind, 'aria-label': (doc.kind === 'file' ? name : doc.title) + (dirty ? ', unsaved changes' : ''), onclick: () => showDoc(doc.id),
+      'data-test': 'doc-' + doc.kind, 'aria-label': (doc.kind === 'file' ? name : doc.title) + (dirty ? ', unsaved changes' : ''),
+      onclick: () => showDoc(doc.id),
       onkeydown: (event) => { if (event.key === 'Delete' && doc.kind === 'object') closeDoc(doc); },
     }, name, dirty ? h('span', {class: 'unsaved', 'aria-hidden': 'true'}) : null);
-    const close = doc.kind === 'object' ? h('button', {type: 'button', class: 'close', tabindex: -1, 'aria-hidden': 'true', title: 'Close (Delete)', onclick: () => closeDoc(doc)}, icon('close')) : null;
+    const close = doc.kind === 'object' ? h('button', {
+      type: 'button', class: 'close', tabindex: -1, 'aria-hidden': 'true', title: 'Close (Delete)', onclick: () => closeDoc(doc),
+    }, icon('close')) : null;
     return h('span', {class: 'doc-tab', role: 'presentation', 'data-id': doc.id}, tab, close);
   });
   list.replaceChildren(...tabs);
@@ -301,7 +306,9 @@ function renderBanner(doc) {
   banner.hidden = doc.newer === null && !doc.missing;
   if (banner.hidden) return banner.replaceChildren();
   if (doc.missing) return banner.replaceChildren(h('span', {}, 'The object does not exist any more. Apply creates it again.'));
-  const text = doc.kind === 'file' ? 'The file changed on disk, and you have unsaved changes.' : 'The object changed, and you have unsaved changes.';
+  const text = doc.kind === 'file'
+    ? 'The file changed on disk, and you have unsaved changes.'
+    : 'The object changed, and you have unsaved changes.';
   return banner.replaceChildren(h('span', {}, text),
     button('Load the newer text', () => { take(doc, doc.newer); render(); }, {'data-test': 'take-newer'}),
     button('Overwrite with mine', () => overwrite(doc), {'data-test': 'overwrite'}));
@@ -310,7 +317,8 @@ function renderBanner(doc) {
 function renderActions(doc) {
   const actions = byId('editor-actions');
   const dirty = isDirty(doc);
-  const state = doc.readOnly ? 'Read-only' : doc.kind === 'new' ? '' : dirty ? 'Unsaved changes' : doc.kind === 'file' ? 'Saved' : 'No changes';
+  const state = doc.readOnly ? 'Read-only'
+    : doc.kind === 'new' ? '' : dirty ? 'Unsaved changes' : doc.kind === 'file' ? 'Saved' : 'No changes';
   const key = `${doc.id} ${state} ${samples.length} ${doc.readOnly}`;
   if (actions.dataset.key === key) return; // typing must not replace the button that has the focus
   actions.dataset.key = key;
@@ -318,8 +326,12 @@ function renderActions(doc) {
   actions.replaceChildren(...[
     doc.kind === 'new' ? samplePicker(doc) : h('span', {class: 'muted grow', 'data-test': 'doc-state'}, state),
     dirty && doc.kind !== 'new' ? button('Revert', () => { take(doc, doc.newer ?? doc.base); render(); }, {'data-test': 'revert'}) : null,
-    doc.kind === 'object' ? button('Delete', () => document.dispatchEvent(new CustomEvent('delete-object', {detail: doc.object})), {class: 'button small danger', 'data-test': 'editor-delete'}) : null,
-    doc.readOnly ? null : button(verb(doc), () => save(doc), {class: 'button primary', title: `${verb(doc)} (Ctrl+S)`, 'data-test': doc.kind === 'file' ? 'save' : 'apply'}),
+    doc.kind === 'object' ? button('Delete', () => document.dispatchEvent(new CustomEvent('delete-object', {detail: doc.object})), {
+      class: 'button small danger', 'data-test': 'editor-delete',
+    }) : null,
+    doc.readOnly ? null : button(verb(doc), () => save(doc), {
+      class: 'button primary', title: `${verb(doc)} (Ctrl+S)`, 'data-test': doc.kind === 'file' ? 'save' : 'apply',
+    }),
   ].filter(Boolean));
   if (focused) actions.querySelector(`[data-test="${focused}"]`)?.focus();
 }
@@ -346,7 +358,8 @@ export function findingView(finding, go) {
   const place = [file?.split('/').pop(), line || '', line && column ? column : ''].filter(Boolean).join(':');
   return h('button', {type: 'button', class: `finding ${severity}`, onclick: go, 'data-test': 'finding'},
     h('span', {class: 'badge ' + (severity === 'error' ? 'bad' : 'warn')}, severity),
-    h('span', {class: 'text'}, message, hint ? h('span', {class: 'muted'}, ' ' + hint) : null, h('span', {class: 'muted place'}, [place, code].filter(Boolean).join(' · '))));
+    h('span', {class: 'text'}, message, hint ? h('span', {class: 'muted'}, ' ' + hint) : null,
+      h('span', {class: 'muted place'}, [place, code].filter(Boolean).join(' · '))));
 }
 
 let loaded = '';

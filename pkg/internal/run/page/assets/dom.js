@@ -64,7 +64,8 @@ export function button(label, onclick, props = {}) {
  */
 export function toast(text, kind = 'info', subject = text) {
   const close = h('button', {type: 'button', class: 'button icon', 'aria-label': 'Close message'}, icon('close'));
-  const element = h('div', {class: 'toast ' + kind, role: kind === 'bad' ? 'alert' : null, 'data-test': 'toast', 'data-subject': subject}, h('span', {}, text), close);
+  const element = h('div', {class: 'toast ' + kind, role: kind === 'bad' ? 'alert' : null, 'data-test': 'toast', 'data-subject': subject},
+    h('span', {}, text), close);
   close.addEventListener('click', () => element.remove());
   const toasts = byId('toasts');
   [...toasts.children].filter((t) => t.dataset.subject === subject).forEach((t) => t.remove());
@@ -162,7 +163,10 @@ export function splitter(element, {label, property, min, max, initial, sign}) {
     element.setAttribute('aria-valuenow', size);
     localStorage.setItem(property, size);
   };
-  const attributes = {role: 'separator', 'aria-orientation': 'vertical', 'aria-label': label, tabindex: 0, 'aria-valuemin': min, 'aria-valuemax': Math.round(max())};
+  const attributes = {
+    role: 'separator', 'aria-orientation': 'vertical', 'aria-label': label, tabindex: 0,
+    'aria-valuemin': min, 'aria-valuemax': Math.round(max()),
+  };
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.addEventListener('pointerdown', (down) => {
     const start = size;

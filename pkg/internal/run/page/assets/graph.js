@@ -14,7 +14,8 @@ let source = ''; // its SVG, to draw it again only if it changed
 /** @type {Map<string, number>} path → when it lit up last */ let busy = new Map();
 
 const allowed = new Set(['svg', 'g', 'defs', 'marker', 'path', 'rect', 'circle', 'line', 'text', 'tspan', 'title', 'polygon', 'polyline']);
-const attributes = /^(d|x|y|x1|y1|x2|y2|cx|cy|r|rx|ry|dx|dy|width|height|points|class|id|viewBox|transform|text-anchor|marker-(start|mid|end)|ref[XY]|marker(Width|Height)|orient|role|aria-[a-z]+|data-[a-z]+)$/;
+const attributes = new RegExp('^(d|x|y|x1|y1|x2|y2|cx|cy|r|rx|ry|dx|dy|width|height|points|class|id|viewBox|transform|text-anchor|'
+  + 'marker-(start|mid|end)|ref[XY]|marker(Width|Height)|orient|role|aria-[a-z]+|data-[a-z]+)$');
 
 /**
  * Parses the SVG and keeps only what a drawing needs. Its style and colours go:
@@ -44,7 +45,8 @@ function draw() {
   if ((operator?.graph ?? '') === source) return;
   source = operator?.graph ?? '';
   const svg = source && parseGraph(source);
-  byId('graph').replaceChildren(svg || h('p', {class: 'empty'}, operator ? 'The event flow cannot be drawn.' : 'No operator is loaded. Fix the findings of the definition.'));
+  byId('graph').replaceChildren(svg || h('p', {class: 'empty'},
+    operator ? 'The event flow cannot be drawn.' : 'No operator is loaded. Fix the findings of the definition.'));
   nodes = new Map();
   edges = new Map();
   busy = new Map();

@@ -62,7 +62,8 @@ function node(key, value, old, compare, depth) {
   if (!isContainer(value)) return leaf(name, value, old, state);
   const size = Object.keys(value).length;
   if (size === 0) return h('div', {class: `json-line ${state}`}, name, Array.isArray(value) ? '[]' : '{}');
-  const summary = h('summary', {class: state === 'changed' ? '' : state}, name, h('span', {class: 'json-size'}, Array.isArray(value) ? `[${size}]` : `{${size}}`));
+  const summary = h('summary', {class: state === 'changed' ? '' : state}, name,
+    h('span', {class: 'json-size'}, Array.isArray(value) ? `[${size}]` : `{${size}}`));
   const details = h('details', {}, summary);
   // The lines of a closed node are made when it opens: a large object costs nothing until then.
   details.addEventListener('toggle', () => fill(details, value, old, compare && state !== 'added', depth), {once: true});

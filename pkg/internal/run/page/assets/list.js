@@ -139,7 +139,10 @@ export class List {
     if (event.ctrlKey || event.metaKey || event.altKey || this.rows.length === 0) return;
     const at = this.find(this.active) ?? -1;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.options.height) - 1);
-    const moves = {ArrowDown: at + 1, ArrowUp: at < 0 ? this.rows.length - 1 : at - 1, PageDown: at + page, PageUp: at - page, Home: 0, End: this.rows.length - 1};
+    const moves = {
+      ArrowDown: at + 1, ArrowUp: at < 0 ? this.rows.length - 1 : at - 1,
+      PageDown: at + page, PageUp: at - page, Home: 0, End: this.rows.length - 1,
+    };
     const row = this.rows[at];
     if (row && this.options.keydown?.(row, event)) event.preventDefault();
     else if (event.key in moves) {

@@ -46,10 +46,13 @@ function renderConnection() {
 /** Shows what the reader must know above everything else. */
 function renderMessages(errors) {
   const messages = [];
-  if (session.connection === 'refused') messages.push(['bad', 'The server does not accept the token of this page. Open the address that argoperator dev printed.']);
-  if (session.connection === 'lost') messages.push(['bad', 'The connection to argoperator dev is lost. The page shows the last known state and connects again.']);
+  if (session.connection === 'refused')
+    messages.push(['bad', 'The server does not accept the token of this page. Open the address that argoperator dev printed.']);
+  if (session.connection === 'lost')
+    messages.push(['bad', 'The connection to argoperator dev is lost. The page shows the last known state and connects again.']);
   if (errors) messages.push(['bad', `The definition has ${count(errors, 'error')}. The previous definition still runs.`]);
-  if (session.state && !session.state.runLogic) messages.push(['warn', 'Programs of the operator do not run. Start argoperator dev with --run-logic to run them.']);
+  if (session.state && !session.state.runLogic)
+    messages.push(['warn', 'Programs of the operator do not run. Start argoperator dev with --run-logic to run them.']);
   const box = byId('messages');
   if (box.dataset.shown === JSON.stringify(messages)) return;
   box.dataset.shown = JSON.stringify(messages);
@@ -104,11 +107,14 @@ function startFaults() {
   byId('faults').append(
     h('span', {class: 'muted', id: 'faults-title'}, 'Faults'),
     ...switches.map(([name, label, , title]) => h('button', {
-      type: 'button', class: 'switch', role: 'switch', 'aria-checked': 'false', title, 'data-switch': name, 'data-test': 'switch-' + name, onclick: () => toggle(name),
+      type: 'button', class: 'switch', role: 'switch', 'aria-checked': 'false', title,
+      'data-switch': name, 'data-test': 'switch-' + name, onclick: () => toggle(name),
     }, h('span', {class: 'knob', 'aria-hidden': 'true'}), h('span', {class: 'label'}, label))),
     h('span', {class: 'space'}),
-    button('Resync now', async () => { if (await act('resync', {})) toast('The CronWorkflow runs'); }, {title: 'Let time pass: the CronWorkflow runs now', 'data-test': 'resync'}),
-    button('Save as test', () => { showPane('tests'); byId('recording').open = true; byId('recording').scrollIntoView(); }, {id: 'record', 'data-test': 'record'}));
+    button('Resync now', async () => { if (await act('resync', {})) toast('The CronWorkflow runs'); },
+      {title: 'Let time pass: the CronWorkflow runs now', 'data-test': 'resync'}),
+    button('Save as test', () => { showPane('tests'); byId('recording').open = true; byId('recording').scrollIntoView(); },
+      {id: 'record', 'data-test': 'record'}));
 }
 
 function renderFaults() {
@@ -146,8 +152,10 @@ function startPanes() {
   document.addEventListener('open-details', () => { showPane('details'); byId('details').focus(); });
   on('choice', () => { if (!narrow.matches) showPane('details'); });
   narrow.addEventListener('change', renderPanes);
-  splitter(byId('split-objects'), {label: 'Width of the objects', property: '--objects', min: 200, max: () => innerWidth * 0.45, initial: 330, sign: 1});
-  splitter(byId('split-side'), {label: 'Width of details, editor and tests', property: '--side', min: 300, max: () => innerWidth * 0.6, initial: 420, sign: -1});
+  splitter(byId('split-objects'), {label: 'Width of the objects',
+    property: '--objects', min: 200, max: () => innerWidth * 0.45, initial: 330, sign: 1});
+  splitter(byId('split-side'), {label: 'Width of details, editor and tests',
+    property: '--side', min: 300, max: () => innerWidth * 0.6, initial: 420, sign: -1});
   const before = sessionStorage.getItem('pane');
   if (before) showPane(before);
   else renderPanes();
@@ -176,7 +184,8 @@ const keys = [
   ['p', 'Pause or continue the timeline', () => byId('timeline-pause').click()],
 ];
 const otherKeys = [
-  ['↑ ↓ Home End', 'Move in objects and timeline'], ['← →', 'Close or open an object'], ['Enter', 'Show details'], ['Delete', 'Delete the selected object, or close the tab of the editor'],
+  ['↑ ↓ Home End', 'Move in objects and timeline'], ['← →', 'Close or open an object'], ['Enter', 'Show details'],
+  ['Delete', 'Delete the selected object, or close the tab of the editor'],
   ['Ctrl+S', 'Save the file or apply the YAML'], ['Ctrl+Space', 'Complete in the editor'], ['Esc, then Tab', 'Leave the editor'],
 ];
 
@@ -189,13 +198,15 @@ function startKeys() {
   byId('shortcuts').append(
     h('h2', {id: 'shortcuts-title'}, 'Keyboard shortcuts'),
     h('table', {class: 'plain'}, h('tbody', {}, [...keys, ...otherKeys].map(row))),
-    h('form', {method: 'dialog'}, h('button', {class: 'button primary', 'data-test': 'close-shortcuts', onclick: (e) => { e.preventDefault(); byId('shortcuts').close(); }}, 'Close')));
+    h('form', {method: 'dialog'}, h('button', {class: 'button primary', 'data-test': 'close-shortcuts',
+      onclick: (e) => { e.preventDefault(); byId('shortcuts').close(); }}, 'Close')));
   document.addEventListener('keydown', (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === 's' && !event.defaultPrevented) {
       event.preventDefault(); // not the dialog of the browser
       return byId('editor').contains(document.activeElement) ? saveShown() : undefined;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, [contenteditable=true], dialog')) return undefined;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, [contenteditable=true], dialog'))
+      return undefined;
     const action = keys.find(([key]) => key === event.key)?.[2];
     if (!action) return undefined;
     event.preventDefault();

@@ -36,7 +36,8 @@ function render() {
   const list = byId('tests-list');
   const open = new Set([...list.querySelectorAll('.test')].filter((t) => t.firstChild.open).map((t) => t.dataset.name));
   list.replaceChildren(...tests.map((t) => testView(t, open)));
-  if (tests.length === 0) list.append(h('div', {class: 'empty'}, h('p', {}, 'No tests yet. Use the operator, then save what you did as a test.')));
+  if (tests.length === 0)
+    list.append(h('div', {class: 'empty'}, h('p', {}, 'No tests yet. Use the operator, then save what you did as a test.')));
 }
 
 function testView({name, file, line}, open) {
@@ -54,13 +55,15 @@ function testView({name, file, line}, open) {
 
 function stateIcon(state) {
   const names = {passed: 'done', failed: 'failed', skipped: 'skipped', running: 'running'};
-  return h('span', {class: 'mark state-' + (names[state] ?? 'none'), role: 'img', 'aria-label': state || 'not run'}, names[state] ? icon(names[state]) : null);
+  return h('span', {class: 'mark state-' + (names[state] ?? 'none'), role: 'img', 'aria-label': state || 'not run'},
+    names[state] ? icon(names[state]) : null);
 }
 
 function stepView(step) {
   const records = step.records ?? [];
   const failed = step.state === 'failed';
-  const title = [stateIcon(step.state), h('span', {class: 'name'}, step.name), records.length ? h('span', {class: 'muted'}, count(records.length, 'record')) : null];
+  const title = [stateIcon(step.state), h('span', {class: 'name'}, step.name),
+    records.length ? h('span', {class: 'muted'}, count(records.length, 'record')) : null];
   if (!records.length && !step.findings?.length) return h('li', {'data-state': step.state}, h('div', {class: 'step'}, ...title));
   const details = h('details', {class: 'step', open: failed, 'data-test': 'step'}, h('summary', {}, ...title));
   const fill = () => { if (details.childElementCount === 1) details.append(stepBody(step)); };
@@ -74,7 +77,8 @@ function stepBody({findings = [], records = []}) {
   const scroller = h('div', {class: 'list'});
   const chosen = h('div', {class: 'record'});
   const byID = new Map(records.map((r) => [r.id, r]));
-  const list = new RecordList(scroller, 'Timeline of the step', (id) => chosen.replaceChildren(...recordView(byID.get(id), false).filter(Boolean)));
+  const list = new RecordList(scroller, 'Timeline of the step', (id) =>
+    chosen.replaceChildren(...recordView(byID.get(id), false).filter(Boolean)));
   const rows = list.show(groupsOf(records));
   scroller.style.height = Math.min(rows, 9) * 26 + 2 + 'px';
   return h('div', {class: 'step-body'}, findings.map((f) => findingView(f, () => showFinding(f))), rows ? scroller : null, chosen);
@@ -89,7 +93,9 @@ async function renderRecording() {
   box.dataset.steps = steps;
   const summary = byId('recording-title');
   setText(summary, steps ? `Save what you did as a test (${count(steps, 'step')})` : 'Save what you did as a test');
-  if (!steps) return byId('recording-body').replaceChildren(h('p', {class: 'muted'}, 'The page records what you do. Create a custom resource first.'));
+  if (!steps)
+    return byId('recording-body').replaceChildren(
+      h('p', {class: 'muted'}, 'The page records what you do. Create a custom resource first.'));
   const {steps: list, yaml} = await get('recording');
   if (box.dataset.steps !== String(steps)) return; // there are other steps by now
   const form = byId('recording-form') ?? recordingForm(); // the same one, in which somebody may be typing
@@ -103,7 +109,8 @@ async function renderRecording() {
 }
 
 function recordingForm() {
-  const name = h('input', {id: 'recording-name', placeholder: 'my-test', required: true, pattern: '[a-z0-9]([a-z0-9\\-]*[a-z0-9])?', autocomplete: 'off', spellcheck: 'false', 'data-test': 'recording-name'});
+  const name = h('input', {id: 'recording-name', placeholder: 'my-test', required: true,
+    pattern: '[a-z0-9]([a-z0-9\\-]*[a-z0-9])?', autocomplete: 'off', spellcheck: 'false', 'data-test': 'recording-name'});
   return h('form', {id: 'recording-form', class: 'actions', onsubmit: (event) => { event.preventDefault(); saveRecording(name.value); }},
     h('label', {}, 'Name ', name),
     h('button', {type: 'submit', class: 'button primary', 'data-test': 'recording-save'}, 'Save and run'),
@@ -120,7 +127,8 @@ const saveRecording = guarded(async (name) => {
 
 export function startTests() {
   byId('tests').append(
-    h('div', {class: 'bar'}, h('h2', {}, 'Tests'), h('span', {id: 'tests-summary', class: 'muted', role: 'status', 'data-test': 'tests-summary'}), h('span', {class: 'space'}),
+    h('div', {class: 'bar'}, h('h2', {}, 'Tests'),
+      h('span', {id: 'tests-summary', class: 'muted', role: 'status', 'data-test': 'tests-summary'}), h('span', {class: 'space'}),
       button('Run all', () => run(''), {id: 'tests-all', class: 'button small primary', 'data-test': 'run-all'})),
     h('div', {id: 'tests-list', 'data-test': 'tests-list'}),
     h('details', {id: 'recording', class: 'section', open: true, 'data-test': 'recording'},

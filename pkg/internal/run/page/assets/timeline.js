@@ -46,7 +46,8 @@ export class RecordList {
 
 /** Returns a line for the triggers whose filter rejected an event. Its details are those of the event. */
 function rejection({id, time: at, skipped}) {
-  return {id: -id, event: id, time: at, type: 'delivery', state: 'skipped', title: count(skipped, 'trigger'), text: 'The filter rejected the event. Open it for the reasons.'};
+  return {id: -id, event: id, time: at, type: 'delivery', state: 'skipped',
+    title: count(skipped, 'trigger'), text: 'The filter rejected the event. Open it for the reasons.'};
 }
 
 /** Returns the groups of records that are a list. */
@@ -98,7 +99,8 @@ function update(element, {record, child, rejected}) {
   setText(status, code ? String(code) : '');
   status.classList.toggle('bad', code >= 400);
   setText(took, state === 'running' ? 'running' : duration(record.duration));
-  element.setAttribute('aria-label', [typeNames[type], record.title, stateNames[state], request.textContent, status.textContent, took.textContent].filter(Boolean).join(', '));
+  const parts = [typeNames[type], record.title, stateNames[state], request.textContent, status.textContent, took.textContent];
+  element.setAttribute('aria-label', parts.filter(Boolean).join(', '));
   element.title = [record.title, record.text, record.kind ? reference(record) : ''].filter(Boolean).join('\n');
 }
 

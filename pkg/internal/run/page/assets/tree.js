@@ -103,7 +103,8 @@ function showEmpty(shown, primaries) {
   if (empty.firstChild?.textContent === text) return;
   empty.replaceChildren(h('p', {}, text), hidden
     ? button('Clear the filter', clearFilter)
-    : button('Pick a sample', () => document.dispatchEvent(new CustomEvent('new-object')), {class: 'button primary', 'data-test': 'pick-sample'}));
+    : button('Pick a sample', () => document.dispatchEvent(new CustomEvent('new-object')),
+      {class: 'button primary', 'data-test': 'pick-sample'}));
 }
 
 const article = (word) => (/^[aeiou]/i.test(word) ? 'an' : 'a');

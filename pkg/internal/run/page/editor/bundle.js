@@ -2,7 +2,7 @@
 import {readFileSync} from 'node:fs';
 import {build} from 'esbuild';
 
-const outfile = '../assets/editor.js';
+const [outfile] = process.argv.slice(2);
 const options = {
   entryPoints: ['editor.js'], bundle: true, minify: true, format: 'esm', target: 'es2022',
   legalComments: 'none', metafile: true, logLevel: 'warning',
@@ -23,7 +23,7 @@ function header(names) {
     byText.set(text, [...(byText.get(text) ?? []), `${name} ${version}`]);
   }
   const parts = [...byText].map(([text, list]) => `${list.join(', ')}\n\n${text}`);
-  return `/*!\nBuilt by pkg/internal/page/editor/build; do not edit. Contains:\n\n${parts.join('\n\n')}\n*/`.replaceAll('\r', '');
+  return `/*!\nBuilt by pkg/internal/run/page/editor/build; do not edit. Contains:\n\n${parts.join('\n\n')}\n*/`.replaceAll('\r', '');
 }
 
 const dry = await build({...options, write: false});

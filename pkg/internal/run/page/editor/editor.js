@@ -24,11 +24,13 @@ const theme = EditorView.theme({
   '.cm-cursor': {borderLeftColor: 'var(--text)'},
   '.cm-gutters': {backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none'},
   '.cm-activeLine, .cm-activeLineGutter': {backgroundColor: 'var(--row-hover)'},
-  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {backgroundColor: 'var(--text-selection)'},
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground':
+    {backgroundColor: 'var(--text-selection)'},
   '.cm-selectionMatch': {backgroundColor: 'var(--text-selection)'},
   '&.cm-focused .cm-matchingBracket': {backgroundColor: 'var(--text-selection)'},
   '.cm-foldPlaceholder': {backgroundColor: 'var(--sunken)', color: 'var(--muted)', border: 'none', padding: '0 .4em'},
-  '.cm-tooltip': {backgroundColor: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--border-strong)', borderRadius: '6px', boxShadow: 'var(--shadow)'},
+  '.cm-tooltip': {backgroundColor: 'var(--surface)', color: 'var(--text)',
+    border: '1px solid var(--border-strong)', borderRadius: '6px', boxShadow: 'var(--shadow)'},
   '.cm-tooltip-autocomplete > ul > li[aria-selected]': {backgroundColor: 'var(--accent)', color: 'var(--on-accent)'},
   '.cm-tooltip-autocomplete > ul': {fontFamily: 'var(--mono)', fontSize: '12px'},
   '.cm-completionDetail': {fontStyle: 'normal', opacity: '.8'},
@@ -39,7 +41,8 @@ const theme = EditorView.theme({
   '.cm-diagnostic-error': {borderLeftColor: 'var(--bad)'},
   '.cm-diagnostic-warning': {borderLeftColor: 'var(--warn)'},
   '.cm-panels': {backgroundColor: 'var(--sunken)', color: 'var(--text)', borderColor: 'var(--border)'},
-  '.cm-textfield, .cm-button': {background: 'var(--surface)', color: 'var(--text)', border: '1px solid var(--border-strong)', borderRadius: '4px'},
+  '.cm-textfield, .cm-button': {background: 'var(--surface)', color: 'var(--text)',
+    border: '1px solid var(--border-strong)', borderRadius: '4px'},
   '.cm-searchMatch': {backgroundColor: 'var(--warn-soft)', outline: '1px solid var(--warn)'},
 });
 
@@ -69,8 +72,9 @@ function card({type, description, facts}) {
 
 /** Inserts a completion; one that opens a block asks for the next completion. */
 function applied(option) {
-  return (view, completion, from, to) => {
-    view.dispatch({changes: {from, to, insert: option.apply}, selection: {anchor: from + option.apply.length}, userEvent: 'input.complete'});
+  return (view, _completion, from, to) => {
+    view.dispatch({changes: {from, to, insert: option.apply},
+      selection: {anchor: from + option.apply.length}, userEvent: 'input.complete'});
     if (option.apply !== option.label) startCompletion(view);
   };
 }
@@ -79,7 +83,8 @@ function completionSource(schemaOf) {
   return async (context) => {
     const text = context.state.doc.toString();
     const word = context.matchBefore(/[\w.$/-]+/);
-    if (!word && !context.explicit && !/[\n:\-{,]\s*$/.test(context.state.sliceDoc(Math.max(0, context.pos - 80), context.pos))) return null;
+    if (!word && !context.explicit && !/[\n:\-{,]\s*$/.test(context.state.sliceDoc(Math.max(0, context.pos - 80), context.pos)))
+      return null;
     const at = await schemaOf(text, context.pos).catch(() => null);
     const found = at && !context.aborted && complete(at.schema, text, context.pos, at.skip);
     if (!found) return null;
@@ -148,8 +153,10 @@ export function createEditor(parent, {doc, label, readOnly = false, onChange, on
     parent,
     doc,
     extensions: [
-      keymap.of([{key: 'Mod-s', run: save, preventDefault: true}, {key: 'Mod-Enter', run: save}, {key: 'Tab', run: acceptCompletion}, indentWithTab]),
-      basicSetup, yaml(), indentUnit.of('  '), indentService.of((context, pos) => indentAfter(context.lineAt(pos, -1).text)), theme, syntaxHighlighting(colors),
+      keymap.of([{key: 'Mod-s', run: save, preventDefault: true}, {key: 'Mod-Enter', run: save}, {key: 'Tab', run: acceptCompletion},
+        indentWithTab]),
+      basicSetup, yaml(), indentUnit.of('  '), indentService.of((context, pos) => indentAfter(context.lineAt(pos, -1).text)),
+      theme, syntaxHighlighting(colors),
       EditorState.readOnly.of(readOnly),
       EditorView.contentAttributes.of({'aria-label': label}),
       autocompletion({override: [completionSource(schema)], icons: false}),
