@@ -42,7 +42,6 @@ var twoValues = map[string][2]any{
 	"install.monitoring.interval":       {monitored("interval", "30s"), monitored("interval", "60s")},
 	"install.monitoring.alertLabels":    {monitored("alertLabels", settings{"a": "b"}), monitored("alertLabels", settings{"a": "c"})},
 	"reconcile.engine":                  {"auto", "direct"},
-	"reconcile.trigger":                 {"http", "k8s"},
 	"reconcile.resync":                  {"30m", "1h"},
 	"reconcile.resyncPolicy":            {"Changed", "Always"},
 	"reconcile.timeout":                 {"5m", "6m"},

@@ -74,7 +74,7 @@ func (o Operator) leftovers(stage Stage, defined bool) []string {
 		notes = append(
 			notes,
 			fmt.Sprintf("operator %s: its children are kept until the %s that owns them is deleted; they have the label %s=%s",
-				o.Name, kind, plan.ManagedBy, o.plan.Runtime.Operator),
+				o.Name, kind, plan.ManagedBy, o.Name),
 		)
 	}
 	if !defined && finalizer != "" {

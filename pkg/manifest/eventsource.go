@@ -31,7 +31,7 @@ func eventSources(p *plan.Plan) []Object {
 		Spec: eventsv1.EventSourceSpec{
 			EventBusName: p.Shared.EventBus.Name,
 			Replicas:     &p.Shared.Replicas,
-			Template:     eventsPod(p, plan.SourceAccount, p.SourcePod),
+			Template:     eventsPod(p, plan.SourceAccount, p.Reconcile.Execution.SourcePod()),
 			Resource:     entries,
 			Calendar:     ticks,
 		},

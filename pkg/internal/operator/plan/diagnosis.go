@@ -11,14 +11,16 @@ var workflowKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Workflow",
 
 // DiagnosisName returns the name of the WorkflowTemplate that asks why the API server
 // rejects a request, and the prefix of the names of its Workflows.
-func (p *Plan) DiagnosisName() string { return cmp.Or(p.Shared.Group, p.Operator.Name) + "-diagnose" }
+func (p *declared) DiagnosisName() string {
+	return cmp.Or(p.Shared.Group, p.Operator.Name) + "-diagnose"
+}
 
 // diagnoses reports whether a Workflow asks why the API server rejects a child. It would
 // show the data of a Secret.
-func (p *Plan) diagnoses(c Child) bool { return p.Reconcile.Diagnoses && !c.Kind.secret() }
+func (p *decided) diagnoses(c Child) bool { return p.Reconcile.Diagnoses && !c.Kind.secret() }
 
 // diagnosisGrants returns the permissions to start the Workflow and to run its pod.
-func diagnosisGrants(p *Plan) []Grant {
+func diagnosisGrants(p *configured) []Grant {
 	if !p.Reconcile.Diagnoses {
 		return nil
 	}
@@ -32,14 +34,14 @@ func diagnosisGrants(p *Plan) []Grant {
 }
 
 // diagnosisResults names the pod, because a Sensor itself runs no step.
-func diagnosisResults(p *Plan) Grant {
+func diagnosisResults(p *configured) Grant {
 	g := taskResults(SensorAccount)
 	g.Reason = "report the result of the pod of " + p.DiagnosisName() + ", which uses this account (Argo executor)"
 	return g
 }
 
 // diagnosisPolicy restricts the Workflows that the Sensors may create.
-func diagnosisPolicy(p *Plan) Policy {
+func diagnosisPolicy(p *decided) Policy {
 	return Policy{
 		Name: "workflows", Kinds: []Kind{workflowKind}, Creates: true, Accounts: []Account{SensorAccount},
 		Namespaces: []string{p.Shared.Namespace}, Rule: onlyTemplate(p.DiagnosisName()),

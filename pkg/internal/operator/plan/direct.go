@@ -63,7 +63,7 @@ var (
 )
 
 // directSensors returns the Sensors of the direct engine.
-func directSensors(p *Plan) []Sensor {
+func directSensors(p *configured) []Sensor {
 	var parts []part
 	for shard := range p.Reconcile.Shards {
 		subset := partition{shard: shard}
@@ -107,7 +107,7 @@ func (s Sensor) Reports() bool {
 type partition struct{ shard, worker int }
 
 // WritesStatus reports whether a trigger writes the status.
-func (p *Plan) WritesStatus() bool {
+func (p *declared) WritesStatus() bool {
 	return p.API.Kind.StatusSubresource && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
 }
 
@@ -171,7 +171,7 @@ func (p part) weight() int {
 }
 
 // newPart adds a dependency for each event. They share one jq program.
-func newPart(p *Plan, name, jq string, subset partition, events []Event, call Call) part {
+func newPart(p *configured, name, jq string, subset partition, events []Event, call Call) part {
 	name = p.grouped(name)
 	if subset.worker > 0 {
 		name = fmt.Sprintf("%s-worker%d", name, subset.worker+1)
@@ -204,11 +204,11 @@ func asking(asks bool, allow, fallback []int32) Call {
 
 // parentEvents returns the events of the custom resources, childEvents those of a kind
 // of child.
-func parentEvents(p *Plan) []Event { return eventsOf(p, p.API.Kind, false) }
+func parentEvents(p *configured) []Event { return eventsOf(p, p.API.Kind, false) }
 
-func childEvents(p *Plan, k Kind) []Event { return eventsOf(p, k, true) }
+func childEvents(p *configured, k Kind) []Event { return eventsOf(p, k, true) }
 
-func eventsOf(p *Plan, k Kind, selected bool) []Event {
+func eventsOf(p *configured, k Kind, selected bool) []Event {
 	var out []Event
 	for _, e := range p.Events {
 		if (e.Kind.Group == k.Group && e.Kind.Kind == k.Kind) && (e.Selector != nil) == selected && !e.Related {
@@ -220,7 +220,7 @@ func eventsOf(p *Plan, k Kind, selected bool) []Event {
 
 // writePart applies or deletes a child when the custom resource changes, or when the
 // observed state shows that the child is not as it was written.
-func writePart(p *Plan, c Child, subset partition) part {
+func writePart(p *configured, c Child, subset partition) part {
 	allow := okWrite(c)
 	if absenceAllowed(p, c) {
 		allow = []int32{200, 201, 202, 404}
@@ -237,11 +237,13 @@ func writePart(p *Plan, c Child, subset partition) part {
 
 // absenceAllowed reports whether it counts as a success that a child to write does not
 // exist: it is deleted when it is not wanted.
-func absenceAllowed(p *Plan, c Child) bool { return !p.listed(c) && c.When != nil && c.Replaced == nil }
+func absenceAllowed(p *configured, c Child) bool {
+	return !p.listed(c) && c.When != nil && c.Replaced == nil
+}
 
 // lastAttempt is the number of failed attempts to write a child before the one whose
 // failure makes a Workflow ask why.
-func lastAttempt(p *Plan, c Child) int {
+func lastAttempt(p *configured, c Child) int {
 	if absenceAllowed(p, c) {
 		return 2
 	}
@@ -249,7 +251,7 @@ func lastAttempt(p *Plan, c Child) int {
 }
 
 // objectsPart writes the objects of a listed child.
-func objectsPart(p *Plan, c Child, subset partition) part {
+func objectsPart(p *configured, c Child, subset partition) part {
 	return newPart(
 		p,
 		label(c.Name),
@@ -271,7 +273,7 @@ func okWrite(c Child) []int32 {
 
 // deletePart deletes the listed objects that are not wanted, or those that may be
 // missing.
-func deletePart(p *Plan, missing bool, subset partition) part {
+func deletePart(p *configured, missing bool, subset partition) part {
 	name, allow := "delete", okDeletion
 	if missing {
 		name, allow = "delete-missing", okNotMissing
@@ -298,7 +300,7 @@ func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When
 
 // inputsOf returns the jq of the fields that a child is computed from, without
 // immutable fields and those whose changes increase metadata.generation.
-func inputsOf(p *Plan, c Child) []string {
+func (p *decided) inputsOf(c Child) []string {
 	root, all := jq.PathTree{}, false
 	var listed []string
 	for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
@@ -336,10 +338,10 @@ func inputsOf(p *Plan, c Child) []string {
 
 // ReappliedWhenCreated reports whether a child is applied again when it is first
 // observed, because its inputs may have changed since the first write.
-func (p *Plan) ReappliedWhenCreated(c Child) bool { return len(inputsOf(p, c)) > 0 }
+func (p *decided) ReappliedWhenCreated(c Child) bool { return len(p.inputsOf(c)) > 0 }
 
 // observePart stores the observed state of a child on the custom resource.
-func observePart(p *Plan, c Child, subset partition) part {
+func observePart(p *configured, c Child, subset partition) part {
 	allow := okRecord
 	if p.listed(c) {
 		allow = okObserved
@@ -348,7 +350,7 @@ func observePart(p *Plan, c Child, subset partition) part {
 }
 
 // statusPart computes the status from the observed state.
-func statusPart(p *Plan, subset partition) part {
+func statusPart(p *configured, subset partition) part {
 	return newPart(
 		p,
 		"status",
@@ -369,7 +371,7 @@ func root(k Kind) string {
 
 // observedFieldsJQ returns the jq of the fields of a child that expressions read. The
 // observed state has them in a list, because a merge patch replaces a list as a whole.
-func observedFieldsJQ(p *Plan, c Child) string {
+func observedFieldsJQ(p *configured, c Child) string {
 	paths := slices.Concat(p.Status.ChildPaths[c.Name], pathsReadByChildren(p, c))
 	if len(paths) == 0 {
 		return ""
@@ -383,7 +385,7 @@ func observedFieldsJQ(p *Plan, c Child) string {
 
 // pathsReadByChildren returns the paths of a child that templates and `when` of other
 // children read.
-func pathsReadByChildren(p *Plan, c Child) [][]string {
+func pathsReadByChildren(p *configured, c Child) [][]string {
 	var paths [][]string
 	for _, other := range p.Children {
 		for _, program := range []*expression.Program{other.Object, other.When, other.ForEach} {

@@ -16,7 +16,8 @@ import (
 // understood what they depend on. The plan has the kind of the custom resource, and the
 // children. A child whose Object cannot even be guessed has none.
 func Draft(d *definition.Definition) (*Plan, diag.List) {
-	p := &Plan{API: API{Kind: draftKind(d)}}
+	p := &Plan{}
+	p.API.Kind = draftKind(d)
 	c := newCompiler(d, p.API)
 	c.draft, c.scope.Draft = true, true
 	c.scope.Name = strings.TrimSpace(cmp.Or(p.API.Kind.Kind, "the custom resource") + " " + p.API.Kind.Version)

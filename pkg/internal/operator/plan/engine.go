@@ -22,7 +22,7 @@ type Reason struct {
 // chooseEngine returns the engine that the definition names or, for auto, the cheapest
 // that supports it, with the reasons against a cheaper one. The findings list what the
 // named engine does not support.
-func chooseEngine(p *Plan, d *definition.Definition) (Engine, []Reason, diag.List) {
+func chooseEngine(p *declared, d *definition.Definition) (Engine, []Reason, diag.List) {
 	engine := Engine(d.Operator.Spec.Reconcile.Engine)
 	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p)}
 	if engine != auto {
@@ -105,7 +105,7 @@ func join(hints ...string) string {
 }
 
 // directReasons lists what jq in the Sensor does not support.
-func directReasons(p *Plan, d *definition.Definition) []Reason {
+func directReasons(p *declared, d *definition.Definition) []Reason {
 	var list []Reason
 	add := func(message string, path ...string) {
 		list = append(list, Reason{Path: append([]string{"spec"}, path...), Message: message})
@@ -123,7 +123,7 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 	if len(p.Patches) > 0 {
 		add("patches need a pod", "patches")
 	}
-	inStatus := hasStateField(p, d)
+	inStatus := p.hasStateField(d)
 	if s.Finalizer != nil && !inStatus {
 		add("the status of this kind cannot store the list of children to delete", "finalizer")
 	}
@@ -140,7 +140,7 @@ func directReasons(p *Plan, d *definition.Definition) []Reason {
 	return list
 }
 
-func directChildReasons(p *Plan, c Child, inStatus bool, add func(message string, path ...string)) {
+func directChildReasons(p *declared, c Child, inStatus bool, add func(message string, path ...string)) {
 	if c.Object == nil {
 		return // a child without a template needs logic, which is reported already
 	}
@@ -161,7 +161,7 @@ func directChildReasons(p *Plan, c Child, inStatus bool, add func(message string
 }
 
 // hasStateField reports whether the observed state can be in the status.
-func hasStateField(p *Plan, d *definition.Definition) bool {
+func (p *declared) hasStateField(d *definition.Definition) bool {
 	return len(p.API.Versions) > 0 && !takesStateField(d)
 }
 
@@ -169,7 +169,7 @@ func hasStateField(p *Plan, d *definition.Definition) bool {
 // and the key of the definition that makes it so; false if the child is a single object
 // whose name and namespace follow from the metadata of the custom resource that the
 // object shows itself, and that the garbage collector deletes.
-func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
+func listedReason(p *declared, c Child) (why string, key []string, listed bool) {
 	name, namespace := []string{"template", "metadata", "name"}, []string{"template", "metadata", "namespace"}
 	if c.ForEach != nil {
 		return "the number of children differs between custom resources", []string{"forEach"}, true
@@ -205,7 +205,7 @@ func listedReason(p *Plan, c Child) (why string, key []string, listed bool) {
 }
 
 // listed reports whether the observed state lists the objects of a child one by one.
-func (p *Plan) listed(c Child) bool {
+func (p *declared) listed(c Child) bool {
 	if c.Object == nil {
 		return false
 	}
@@ -257,7 +257,7 @@ func fieldWithoutOwner(c Child) (string, bool) {
 }
 
 // workflowReasons lists what the pod cannot evaluate, because it does not run jq.
-func workflowReasons(p *Plan) []Reason {
+func workflowReasons(p *declared) []Reason {
 	list := slices.Clone(p.Status.NotInPod)
 	inPod := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects)
 	for _, c := range p.Patches {

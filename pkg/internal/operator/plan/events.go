@@ -18,17 +18,17 @@ const ManagedBy = "app.kubernetes.io/managed-by"
 // events returns the entries of the EventSource: watches of the custom resources, of
 // the children, so that the operator repairs drift and reports readiness, and the
 // heartbeat.
-func events(p *Plan) []Event {
+func events(p *decided) []Event {
 	parent := Event{
 		Name: dnsLabel(p.API.Singular), Kind: p.API.Kind,
 		Types: []string{"ADD", "UPDATE"},
 	}
 	list := inNamespaces(parent, p.Shared.WatchNamespaces)
-	for _, kind := range childKinds(p) {
+	for _, kind := range p.childKinds() {
 		child := Event{
 			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
 			Types:    childEventTypes(p),
-			Selector: map[string]string{ManagedBy: p.Runtime.Operator},
+			Selector: map[string]string{ManagedBy: p.Operator.Name},
 		}
 		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
 			child.Name += "-" + dnsLabel(strings.Split(kind.Group, ".")[0])
@@ -41,7 +41,7 @@ func events(p *Plan) []Event {
 
 // childEventTypes returns the changes of children for which the EventSource publishes an
 // event.
-func childEventTypes(p *Plan) []string {
+func childEventTypes(p *decided) []string {
 	types := p.Reconcile.Execution.ChildEvents
 	if p.Logic.EveryChange && !slices.Contains(types, "ADD") {
 		types = append([]string{"ADD"}, types...)
@@ -50,9 +50,9 @@ func childEventTypes(p *Plan) []string {
 }
 
 // sensors returns the Sensors that subscribe to the events.
-func sensors(p *Plan) []Sensor {
+func sensors(p *configured) []Sensor {
 	if !p.Reconcile.Execution.RunsPods {
-		return addHeartbeat(p, directSensors(p))
+		return finished(p, directSensors(p))
 	}
 	sensor := Sensor{Name: p.Names.Sensor}
 	trigger := Trigger{Name: "reconcile"}
@@ -78,7 +78,7 @@ func sensors(p *Plan) []Sensor {
 		}
 		sensor.Triggers = append(sensor.Triggers, enqueue)
 	}
-	return addHeartbeat(p, []Sensor{sensor})
+	return finished(p, []Sensor{sensor})
 }
 
 // inNamespaces returns an event for each namespace: an entry of an EventSource watches
@@ -101,7 +101,7 @@ func inNamespaces(e Event, namespaces []string) []Event {
 }
 
 // childKinds returns the kinds of the children without duplicates.
-func childKinds(p *Plan) []Kind {
+func (p *decided) childKinds() []Kind {
 	var kinds []Kind
 	for _, c := range p.Children {
 		if !slices.Contains(kinds, c.Kind) {
@@ -113,9 +113,9 @@ func childKinds(p *Plan) []Kind {
 
 // readOfChildren returns, by child, the paths that the status reads, and those that the
 // pod computes other children from.
-func readOfChildren(p *Plan) map[string][][]string {
+func readOfChildren(p *configured) map[string][][]string {
 	paths := maps.Clone(p.Status.ChildPaths)
-	if templatesInPod(p) {
+	if p.templatesInPod() {
 		for _, c := range p.Children {
 			if read := pathsReadByChildren(p, c); len(read) > 0 {
 				paths[c.Name] = append(slices.Clip(paths[c.Name]), read...)
@@ -125,7 +125,7 @@ func readOfChildren(p *Plan) map[string][][]string {
 	return paths
 }
 
-func pathsOf(p *Plan, kind Kind, paths map[string][][]string) [][]string {
+func pathsOf(p *configured, kind Kind, paths map[string][][]string) [][]string {
 	var all [][]string
 	for _, c := range p.Children {
 		if c.Kind == kind {
@@ -151,13 +151,13 @@ func dnsLabel(name string) string {
 // changed that its user controls. A status write is no such change, so reconciles do
 // not loop. An ADD event has no old object and always passes: a restarted EventSource
 // replays all objects as ADD.
-func parentJQ(p *Plan) string {
+func parentJQ(p *configured) string {
 	alive := "$new.metadata.deletionTimestamp == null"
 	if f := p.Reconcile.Finalizer; f != "" {
 		alive = fmt.Sprintf("(%s or ($new.metadata.finalizers // [] | index(%s)) != null)", alive, quote(f))
 	}
 	if hasChildOfOwnKind(p) {
-		alive += fmt.Sprintf(" and $new.metadata.labels[%s] != %s", quote(ManagedBy), quote(p.Runtime.Operator))
+		alive += fmt.Sprintf(" and $new.metadata.labels[%s] != %s", quote(ManagedBy), quote(p.Operator.Name))
 	}
 	def, picked := "", ""
 	if p.API.SelectorJQ != "" {
@@ -180,12 +180,12 @@ func parentJQ(p *Plan) string {
     go: (%s and ($old == null or ($new | wanted) != ($old | wanted))%s%s),
     key: ((%s) + "." + $new.metadata.name),
     name: (%s)%s
-  }`, ignoredAnnotations(p), def, alive, picked, named, namespace, workflowNameJQ(p.Runtime.Operator, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
+  }`, ignoredAnnotations(p), def, alive, picked, named, namespace, workflowNameJQ(p.Operator.Name, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
 }
 
 // ignoredAnnotations returns the jq of annotations whose changes do not start a
 // reconcile.
-func ignoredAnnotations(p *Plan) string {
+func ignoredAnnotations(p *configured) string {
 	list := `.["kubectl.kubernetes.io/last-applied-configuration"]`
 	if len(p.Related) > 0 {
 		list += fmt.Sprintf(", .[%s]", quote(RelatedDigest))
@@ -196,7 +196,7 @@ func ignoredAnnotations(p *Plan) string {
 // generationJQ returns the generation of an event, for the engine whose steps compare
 // it: among the queued Workflows of a custom resource, only that of the newest
 // generation does something.
-func generationJQ(p *Plan, value string) string {
+func generationJQ(p *configured, value string) string {
 	if !p.Reconcile.Execution.PodPerStep {
 		return ""
 	}
@@ -204,7 +204,7 @@ func generationJQ(p *Plan, value string) string {
 }
 
 // hasChildOfOwnKind reports whether a child has the kind of the custom resource.
-func hasChildOfOwnKind(p *Plan) bool {
+func hasChildOfOwnKind(p *configured) bool {
 	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group })
 }
 
@@ -212,7 +212,7 @@ func hasChildOfOwnKind(p *Plan) bool {
 // are passed in base64, because Argo would interpret braces in them as its own
 // templates. Among the queued Workflows of a custom resource, that of the newest
 // generation runs first; the others then find nothing to do.
-func desired(p *Plan) string {
+func desired(p *configured) string {
 	if !p.Runtime.SensorTemplates {
 		return ""
 	}
@@ -234,7 +234,7 @@ func desired(p *Plan) string {
       | . + try {children: ($new | %s[%s])} catch {error: tostring}
       | (tojson | @base64) as $packed
       | if ($packed | length) < %d then $packed else del(.children) + {error: "the children are larger together than a pod takes"} | tojson | @base64 end)`,
-		quote(p.Operator.Digest), content, exactly(large), strings.Join(lists, ",\n        "), MaxDesired)
+		quote(p.Runtime.Digest), content, exactly(large), strings.Join(lists, ",\n        "), MaxDesired)
 }
 
 // MaxDesired limits the size of the children in base64, in bytes. The pod receives them
@@ -258,7 +258,7 @@ func desiredChild(c Child) string {
 // write of the operator itself has a newer time in managedFields and does not pass.
 // During a rollout, counters do not pass either, because each passed event starts a pod;
 // the event that ends the rollout does.
-func childJQ(p *Plan, kind Kind, paths [][]string) string {
+func childJQ(p *configured, kind Kind, paths [][]string) string {
 	readiness, met := readinessOf(p, kind)
 	shown, created := append(readiness, "rolling"), ""
 	if p.Logic.EveryChange {
@@ -290,13 +290,13 @@ def shown: [%s];%s%s
     )),
     key: ($key // ""),
     name: (%s)%s
-  }`, quote(p.Runtime.Operator), rolling(kind), strings.Join(shown, ", "), def, managedFieldsJQ(p), ownerKeyJQ(p, kind), created, changed, workflowNameJQ(p.Runtime.Operator, `($key // "." | .[index(".") + 1:])`), noDesired(p)+generationJQ(p, `""`))
+  }`, quote(p.Operator.Name), rolling(kind), strings.Join(shown, ", "), def, managedFieldsJQ(p), ownerKeyJQ(p, kind), created, changed, workflowNameJQ(p.Operator.Name, `($key // "." | .[index(".") + 1:])`), noDesired(p)+generationJQ(p, `""`))
 }
 
 // ownerKeyJQ returns the jq of the key of the custom resource that owns an object, or
 // null. The key becomes a parameter of a Workflow and users can create such objects, so
 // a key that is not made of valid names is ignored.
-func ownerKeyJQ(p *Plan, kind Kind) string {
+func ownerKeyJQ(p *configured, kind Kind) string {
 	namespace := `($new.metadata.namespace // "")`
 	if !p.API.Kind.Namespaced {
 		namespace = `""`
@@ -308,7 +308,7 @@ func ownerKeyJQ(p *Plan, kind Kind) string {
 		quote(groupPrefix(p.API.Kind)),
 		namespace,
 	)
-	if slices.Contains(unownedKinds(p), kind) {
+	if slices.Contains(p.unownedKinds(), kind) {
 		key += fmt.Sprintf(`, $new.metadata.annotations[%s]`, quote(ownerAnnotation))
 	}
 	return fmt.Sprintf(`first(%s, null) | select(%s) // null`, key, safeKeyJQ(p))
@@ -316,7 +316,7 @@ func ownerKeyJQ(p *Plan, kind Kind) string {
 
 // safeKeyJQ returns the jq that tells whether a key is a namespace, a dot and a name.
 // The name is a DNS name, except for existing kinds, which may allow more characters.
-func safeKeyJQ(p *Plan) string {
+func safeKeyJQ(p *configured) string {
 	namespace, name := "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
 	if !p.API.Kind.Namespaced {
 		namespace = ""
@@ -330,7 +330,7 @@ func safeKeyJQ(p *Plan) string {
 // noDesired returns the jq of the argument desired for an event of a child. Only the
 // event shows that another client took over a field; the managedFields of the current
 // object do not.
-func noDesired(p *Plan) string {
+func noDesired(p *configured) string {
 	if !p.Runtime.SensorTemplates {
 		return ""
 	}
@@ -341,12 +341,12 @@ func noDesired(p *Plan) string {
 
 // managedFieldsJQ returns the jq of the fields of a child that the operator applied
 // last, if the pod needs it.
-func managedFieldsJQ(p *Plan) string {
+func managedFieldsJQ(p *configured) string {
 	if !p.Runtime.SensorTemplates {
 		return ""
 	}
 	return fmt.Sprintf(`
-def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .fieldsV1] | first;`, quote(p.Runtime.Operator))
+def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .fieldsV1] | first;`, quote(p.Operator.Name))
 }
 
 // jqPath returns the jq of a path that yields null if the path does not exist.
@@ -366,7 +366,7 @@ func jqPath(path []string) string {
 // readinessOf returns the jq of everything that the readiness of the children of a kind
 // depends on: the rule of the kind, and each readyWhen. For kinds other than workloads,
 // it includes further status fields that the conditions report.
-func readinessOf(p *Plan, kind Kind) (byKind, met []string) {
+func readinessOf(p *configured, kind Kind) (byKind, met []string) {
 	for _, c := range p.Children {
 		if c.Kind != kind {
 			continue

@@ -5,12 +5,12 @@ import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
 // grants returns every permission with its reason. TestOperators of
 // pkg/internal/run/testsuite compares them with the requests that operators send: none may
 // lack a permission, and no permission may be unused.
-func grants(p *Plan) []Grant {
+func grants(p *configured, sensors []Sensor) []Grant {
 	if !p.Reconcile.Execution.RunsPods {
-		return directGrants(p)
+		return append(ownGrants(p), sharedGrants(p, sensors)...)
 	}
 	list := []Grant{watch(SourceAccount, p.API.Kind, "watch "+p.API.Kind.Plural)}
-	kinds := childKinds(p)
+	kinds := p.childKinds()
 	for _, k := range kinds {
 		list = append(list, watch(SourceAccount, k, "watch children for drift and readiness"))
 	}
@@ -25,7 +25,7 @@ func grants(p *Plan) []Grant {
 			Reason: "read why a reconcile failed, for the status",
 		})
 	}
-	list = append(list, heartbeatGrants(p)...)
+	list = append(list, heartbeatGrants(p, sensors)...)
 	list = append(list, taskResults(ReconcileAccount), taskResults(ResyncAccount))
 	if p.Shared.LeaderElection {
 		list = append(list, leases(SourceAccount), leases(SensorAccount))
@@ -35,7 +35,7 @@ func grants(p *Plan) []Grant {
 
 // submitGrant returns the permission to submit Workflows for events. Changes of related
 // objects within one window share a Workflow, so the trigger looks whether it exists.
-func submitGrant(p *Plan) Grant {
+func submitGrant(p *configured) Grant {
 	g := Grant{
 		Account:  SensorAccount,
 		Group:    ArgoGroup,
@@ -71,7 +71,7 @@ func leases(a Account) Grant {
 	}
 }
 
-func reconcilerGrants(p *Plan) []Grant {
+func reconcilerGrants(p *configured) []Grant {
 	k := p.API.Kind
 	read := Grant{
 		Account:             ReconcileAccount,
@@ -104,10 +104,10 @@ func reconcilerGrants(p *Plan) []Grant {
 			InWatchedNamespaces: true, Reason: "write the status",
 		})
 	}
-	if emitsEvents(p) {
+	if p.emitsEvents() {
 		list = append(list, eventGrant(p, ReconcileAccount))
 	}
-	for _, child := range childKinds(p) {
+	for _, child := range p.childKinds() {
 		list = append(list, childGrant(p, child))
 	}
 	list = append(list, patchGrants(p)...)
@@ -122,7 +122,7 @@ func reconcilerGrants(p *Plan) []Grant {
 
 // childGrant returns the permissions of a reconcile on the children of one kind. The
 // steps engine does not prune, because it manages exactly one child.
-func childGrant(p *Plan, k Kind) Grant {
+func childGrant(p *configured, k Kind) Grant {
 	g := Grant{
 		Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"}, InWatchedNamespaces: true,
 		Reason: "read children, and write them by server-side apply",
@@ -140,7 +140,7 @@ func childGrant(p *Plan, k Kind) Grant {
 	return g
 }
 
-func resyncGrants(p *Plan, kinds []Kind) []Grant {
+func resyncGrants(p *configured, kinds []Kind) []Grant {
 	look := Grant{
 		Account: ResyncAccount, Group: p.API.Kind.Group, Resource: p.API.Kind.Plural, Verbs: []string{"list"}, InWatchedNamespaces: true,
 		Reason: "list custom resources for the resync",
@@ -165,12 +165,9 @@ func resyncGrants(p *Plan, kinds []Kind) []Grant {
 	})
 }
 
-// directGrants returns the permissions of the direct engine.
-func directGrants(p *Plan) []Grant { return append(ownGrants(p), sharedGrants(p)...) }
-
 // sharedGrants returns those that operators of a group share.
-func sharedGrants(p *Plan) []Grant {
-	list := append(heartbeatGrants(p), taskResults(ResyncAccount))
+func sharedGrants(p *configured, sensors []Sensor) []Grant {
+	list := append(heartbeatGrants(p, sensors), taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)
 	list = append(list, diagnosisGrants(p)...)
 	if p.Shared.LeaderElection {
@@ -180,13 +177,13 @@ func sharedGrants(p *Plan) []Grant {
 }
 
 // ownGrants returns those that an operator of a group adds.
-func ownGrants(p *Plan) []Grant {
+func ownGrants(p *configured) []Grant {
 	k := p.API.Kind
 	list := []Grant{watch(SourceAccount, k, "watch "+k.Plural)}
-	for _, child := range childKinds(p) {
+	for _, child := range p.childKinds() {
 		list = append(list, watch(SourceAccount, child, "watch children for drift and readiness"))
 	}
-	for _, child := range childKinds(p) {
+	for _, child := range p.childKinds() {
 		list = append(list, writeGrant(p, child))
 	}
 	if p.Reconcile.StateLocation == InStatus || p.WritesStatus() {
@@ -195,7 +192,7 @@ func ownGrants(p *Plan) []Grant {
 			Reason: "write the status and the observed state of the children",
 		})
 	}
-	if emitsEvents(p) {
+	if p.emitsEvents() {
 		list = append(list, eventGrant(p, SensorAccount))
 	}
 	if p.Reconcile.StateLocation == InAnnotations {
@@ -214,7 +211,7 @@ func ownGrants(p *Plan) []Grant {
 }
 
 // writeGrant returns the permissions of the Sensors on the children of one kind.
-func writeGrant(p *Plan, k Kind) Grant {
+func writeGrant(p *configured, k Kind) Grant {
 	g := Grant{
 		Account: SensorAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"create", "patch"}, InWatchedNamespaces: true,
 		Reason: "create and update children by server-side apply",

@@ -19,7 +19,7 @@ import (
 const maxEntry = 63
 
 // grouped returns a name that no other operator of the group has.
-func (p *Plan) grouped(name string) string {
+func (p *declared) grouped(name string) string {
 	if p.Shared.Group == "" {
 		return name
 	}
@@ -31,7 +31,7 @@ func (p *Plan) grouped(name string) string {
 }
 
 // inGroup gives the events such names. The heartbeat is of the group.
-func (p *Plan) inGroup(list []Event) []Event {
+func (p *declared) inGroup(list []Event) []Event {
 	for i, e := range list {
 		if e.Interval == "" {
 			list[i].Name = p.grouped(e.Name)
@@ -41,7 +41,7 @@ func (p *Plan) inGroup(list []Event) []Event {
 }
 
 // ungrouped reports an operator of a group on an engine that cannot share.
-func ungrouped(p *Plan, d *definition.Definition) diag.List {
+func ungrouped(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	if p.Shared.Group != "" && p.Reconcile.Engine != Direct {
 		why := p.Reconcile.EngineReasons[0]
@@ -68,37 +68,49 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 			return nil, i, key
 		}
 	}
-	name := shared.Group
-	group = &Plan{
-		Names: members[0].Names, Shared: shared, // the names follow from that of the group
-		Operator:  Operator{Name: name, Labels: ownLabels(name)},
-		Reconcile: Reconcile{Engine: Direct, Execution: execution(Direct), Shards: 1},
-		Runtime:   Runtime{Operator: name, Engine: Direct, Namespace: shared.Namespace},
-	}
-	var digests []any
+	group = &Plan{configured: sharedConfiguration(shared, members)}
 	var parts []part
 	for _, m := range members {
-		group.Reconcile.Diagnoses = group.Reconcile.Diagnoses || m.Reconcile.Diagnoses
 		group.Members = append(group.Members, m.Operator.Name)
-		digests = append(digests, m.Operator.Digest)
-		group.Events = append(group.Events, slices.DeleteFunc(slices.Clone(m.Events), func(e Event) bool { return e.Interval != "" })...)
 		parts = append(parts, partsOf(m)...)
 		held := slices.DeleteFunc(slices.Clone(m.Grants), func(g Grant) bool { return !g.Held })
-		for _, g := range append(ownGrants(m), held...) {
+		for _, g := range append(ownGrants(&m.configured), held...) {
 			if !slices.ContainsFunc(group.Grants, func(had Grant) bool { return reflect.DeepEqual(had, g) }) {
 				group.Grants = append(group.Grants, g)
 			}
 		}
 	}
-	group.Operator.Digest = hash(digests...)
-	group.Runtime.Digest, group.Runtime.Token = group.Operator.Digest, runtimeToken(group)
-	group.Events = append(group.Events, heartbeatEvent(group.Events))
-	group.Sensors = addHeartbeat(group, pack(group.Names.Sensor, parts))
-	sizePods(group)
-	group.Grants = append(group.Grants, sharedGrants(group)...)
-	group.Policies = accountPolicies(group)
-	group.Monitoring = monitoring.New(shared.Monitoring, watched(group))
+	group.Sensors = finished(&group.configured, pack(group.Names.Sensor, parts))
+	group.Grants = append(group.Grants, sharedGrants(&group.configured, group.Sensors)...)
+	group.Policies = accountPolicies(&group.decided)
+	group.Monitoring = monitoring.New(shared.Monitoring, watched(&group.configured, group.Sensors))
 	return group, 0, ""
+}
+
+// sharedConfiguration returns what the operators of a group share, apart from the Sensors.
+func sharedConfiguration(shared Shared, members []*Plan) configured {
+	var digests []any
+	var events []Event
+	diagnoses := false
+	for _, m := range members {
+		diagnoses = diagnoses || m.Reconcile.Diagnoses
+		digests = append(digests, m.Runtime.Digest)
+		events = append(events, slices.DeleteFunc(slices.Clone(m.Events), func(e Event) bool { return e.Interval != "" })...)
+	}
+	name := shared.Group
+	out := decided{
+		declared: declared{
+			Names: members[0].Names, Shared: shared, // the names follow from that of the group
+			Operator: Operator{Name: name, Labels: ownLabels(name)},
+		},
+		Reconcile: Reconcile{Engine: Direct, Execution: execution(Direct), Shards: 1, Diagnoses: diagnoses},
+	}
+	return configured{
+		decided: out, Events: append(events, heartbeatEvent(events)),
+		Runtime: Runtime{
+			Operator: name, Engine: Direct, Namespace: shared.Namespace, Digest: hash(digests...), Token: runtimeToken(&out),
+		},
+	}
 }
 
 // Collision returns two operators of a group of which events or triggers have the same

@@ -48,11 +48,12 @@ func heartbeatEvent(others []Event) Event {
 	return Event{Name: name, Interval: HeartbeatInterval}
 }
 
-// addHeartbeat adds the heartbeat trigger to each Sensor.
-func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
+// finished adds the heartbeat trigger, and the size of its pod, to each Sensor.
+func finished(p *configured, sensors []Sensor) []Sensor {
 	i := slices.IndexFunc(p.Events, func(e Event) bool { return e.Interval != "" })
-	name, digest := p.Events[i].Name, hash(p.Operator.Digest, sensors)
+	name, digest := p.Events[i].Name, hash(p.Runtime.Digest, sensors)
 	for i, s := range sensors {
+		sensors[i].Pod = p.Reconcile.Execution.SensorPod()
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
 			Name: heartbeatTrigger, On: []string{name}, Call: &Call{Allow: okApply, K8s: p.Reconcile.Execution.RunsPods},
@@ -61,7 +62,7 @@ func addHeartbeat(p *Plan, sensors []Sensor) []Sensor {
 	return sensors
 }
 
-func heartbeatJQ(p *Plan, sensor, digest string) string {
+func heartbeatJQ(p *configured, sensor, digest string) string {
 	received := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, quote(LastReceivedAnnotation(sensor)))
 	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, quote(SubscribedAnnotation(sensor)), quote(digest))
 	if p.Reconcile.Execution.RunsPods {
@@ -80,7 +81,7 @@ func heartbeatJQ(p *Plan, sensor, digest string) string {
 		p.Shared.Namespace,
 		eventSourceKind.Plural,
 		p.Names.EventSource,
-		p.Runtime.Operator,
+		p.Operator.Name,
 	)
 	return fmt.Sprintf(
 		`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`,
@@ -95,14 +96,14 @@ var eventSourceKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "EventSo
 
 // heartbeatGrants returns the permissions to write the heartbeat and to react to a
 // missing one.
-func heartbeatGrants(p *Plan) []Grant {
+func heartbeatGrants(p *configured, sensors []Sensor) []Grant {
 	note := []string{"patch"}
 	if p.Reconcile.Execution.RunsPods {
 		note = []string{"get", "patch"}
 	}
-	sensors := make([]string, len(p.Sensors))
-	for i, s := range p.Sensors {
-		sensors[i] = s.Name
+	names := make([]string, len(sensors))
+	for i, s := range sensors {
+		names[i] = s.Name
 	}
 	return []Grant{
 		{
@@ -114,7 +115,7 @@ func heartbeatGrants(p *Plan) []Grant {
 			Reason: "check that the Sensors receive events, and request a replay of all objects",
 		},
 		{
-			Account: ResyncAccount, Group: ArgoGroup, Resource: "sensors", Names: sensors, Verbs: []string{"patch"},
+			Account: ResyncAccount, Group: ArgoGroup, Resource: "sensors", Names: names, Verbs: []string{"patch"},
 			Reason: "replace the pods of Sensors that stopped receiving events, for example after the event bus lost its store",
 		},
 	}

@@ -23,7 +23,7 @@ func allowedPattern(patterns []string) string {
 
 // placed returns the jq of a child. It fails if the namespace is not allowed. The
 // namespace of the custom resource itself always is.
-func placed(p *Plan, c Child, source string) string {
+func placed(p *configured, c Child, source string) string {
 	if p.Install.AllowedNamespaces == "" || !c.Kind.Namespaced || c.Namespace == nil || c.SameNamespace {
 		return source
 	}

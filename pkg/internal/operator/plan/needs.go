@@ -35,7 +35,7 @@ func needsOf(programs ...*expression.Program) []need {
 }
 
 // missing returns the jq of the values that a child waits for.
-func missing(p *Plan, c Child) []jqfile.Value {
+func missing(p *configured, c Child) []jqfile.Value {
 	var out []jqfile.Value
 	for _, n := range c.needs {
 		holes := jqfile.Holes{"hole::value": jqfile.Raw(n.Source), "hole::text": jqfile.String(n.Text)}
@@ -59,7 +59,7 @@ func refusingDamage(c Child, template string) string {
 
 // wantedJQ returns the jq that tells whether any of the children is wanted; "" if one of
 // them always is.
-func wantedJQ(p *Plan, names []string) string {
+func wantedJQ(p *configured, names []string) string {
 	var terms []string
 	for _, other := range p.Children {
 		if slices.Contains(names, other.Name) {

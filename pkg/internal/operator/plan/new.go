@@ -18,65 +18,122 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan/monitoring"
 )
 
-// New plans a definition. The findings list what no engine supports. If one of them is
-// an error, the plan is nil.
+// A definition becomes a plan in steps. Each takes the result of the step before and adds
+// to it, so that nothing is read before it is known.
+
+// declared is what a definition declares, with compiled expressions.
+type declared struct {
+	Operator Operator
+	Names    v1alpha1.Names
+	API      API
+	Children []Child
+	Patches  []Child // objects of others of which fields are set
+	Related  []Related
+	Status   Status
+	Shared   Shared
+	Install  Install
+
+	childMetadata json.RawMessage // labels and annotations of the children that logic makes, for the pod
+}
+
+// decided adds how the operator runs.
+type decided struct {
+	declared
+
+	Logic     Logic
+	Reconcile Reconcile
+}
+
+// configured adds what the pods read, and the events that start a reconcile.
+type configured struct {
+	decided
+
+	Runtime Runtime
+	Events  []Event // in the order of the EventSource's entries
+}
+
+// New plans a definition, and completes the schema of its status. The findings list what
+// no engine supports. If one of them is an error, the plan is nil.
 func New(d *definition.Definition) (*Plan, diag.List) {
-	o := d.Operator
-	p := &Plan{
-		Names:     o.Spec.Install.Names,
-		API:       api(d),
-		Reconcile: reconcile(o.Spec),
-		Shared:    shared(o.Spec),
-		Install:   install(o.Spec.Install),
-	}
-	c := newCompiler(d, p.API)
-	p.Children, p.Patches, p.Related, p.Status = c.children(), c.patches(), c.related(), c.status()
-	if inferStatus(d, p.Status) {
-		p.API = api(d)
-	}
-	findings := c.findings
+	declared, ambiguous, findings := declare(d)
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	engine, why, refused := chooseEngine(p, d)
-	p.Reconcile.Engine, p.Reconcile.EngineReasons = engine, why
-	p.Reconcile.Execution = execution(engine)
-	p.Logic = logic(d, p.Reconcile.Execution)
-	p.Reconcile.Diagnoses = *o.Spec.Reconcile.Diagnose && !p.Reconcile.Execution.RunsPods
-	p.Reconcile.StateLocation = stateLocation(p, d)
-	if p.Reconcile.Finalizer == "" && o.Spec.Logic == nil && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, p.needsFinalizer)) {
-		p.Reconcile.Finalizer = v1alpha1.DefaultFinalizer(p.API.Kind.Group, o.Metadata.Name)
-	}
-	findings = slices.Concat(findings, refused, ungrouped(p, d), unsupported(p, d))
-	if !p.Reconcile.Execution.RunsPods { // a pod checks who owns the object, and so does the program of listed objects
-		for _, child := range p.Children {
-			if !p.listed(child) {
-				findings = append(findings, c.shared[child.Name]...)
+	decided, refused := decide(declared, d)
+	findings = slices.Concat(findings, refused, ungrouped(&decided, d), unsupported(&decided, d))
+	if !decided.Reconcile.Execution.RunsPods { // a pod checks who owns the object, and so does the program of listed objects
+		for _, child := range decided.Children {
+			if !decided.listed(child) {
+				findings = append(findings, ambiguous[child.Name]...)
 			}
 		}
 	}
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	if p.Reconcile.StateLocation == InStatus {
-		addStateToSchema(p)
+	configured := configure(decided, d.Operator.Spec)
+	sensors := sensors(&configured)
+	return &Plan{
+		configured: configured,
+		Sensors:    sensors,
+		Grants:     append(grants(&configured, sensors), heldGrants(&decided, d)...),
+		Policies:   policies(&decided),
+		Monitoring: monitoring.New(configured.Shared.Monitoring, watched(&configured, sensors)),
+	}, findings
+}
+
+// declare compiles the expressions. It returns by child the findings about names that two
+// custom resources may have in common.
+func declare(d *definition.Definition) (declared, map[string]diag.List, diag.List) {
+	spec, base := d.Operator.Spec, baseAPI(d)
+	c := newCompiler(d, base)
+	out := declared{
+		Operator: operator(d.Operator.Metadata), Names: spec.Install.Names, Shared: shared(spec), Install: install(spec.Install),
+		Children: c.children(), Patches: c.patches(), Related: c.related(), Status: c.status(),
 	}
-	p.Runtime = runtime(p, o)
-	p.Runtime.ChildMetadata = c.common
-	p.Operator = operator(p, o)
-	p.Runtime.Digest, p.Runtime.EmitsEvents = p.Operator.Digest, emitsEvents(p)
-	p.Events = p.inGroup(events(p))
-	p.Sensors = sensors(p)
-	sizePods(p)
-	p.Grants = append(grants(p), heldGrants(p, d)...)
-	p.Policies = policies(p)
-	p.Monitoring = monitoring.New(p.Shared.Monitoring, watched(p))
-	return p, findings
+	inferStatus(d, out.Status)
+	out.API, out.childMetadata = withSchemas(base, d), c.common
+	return out, c.shared, c.findings
+}
+
+// decide chooses the engine and all that follows from it.
+func decide(in declared, d *definition.Definition) (decided, diag.List) {
+	spec := d.Operator.Spec
+	engine, why, refused := chooseEngine(&in, d)
+	e := execution(engine)
+	out := decided{declared: in, Logic: logic(d, e), Reconcile: Reconcile{
+		Engine: engine, EngineReasons: why, Execution: e,
+		Finalizer: finalizer(&in, spec), FinalizerForced: spec.Finalizer != nil,
+		Shards:         int(*spec.Reconcile.Shards),
+		StateLocation:  stateLocation(&in, d, e),
+		ForceConflicts: *spec.Reconcile.ForceConflicts,
+		Diagnoses:      *spec.Reconcile.Diagnose && !e.RunsPods,
+	}}
+	if out.Reconcile.StateLocation == InStatus {
+		out.API.Versions = withStateField(out.API.Versions)
+	}
+	return out, refused
+}
+
+// finalizer returns the name of the finalizer, empty if the operator needs none.
+func finalizer(p *declared, spec v1alpha1.Spec) string {
+	switch {
+	case spec.Finalizer != nil:
+		return spec.Finalizer.Name
+	case spec.Logic == nil && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, p.needsFinalizer)):
+		return v1alpha1.DefaultFinalizer(p.API.Kind.Group, p.Operator.Name)
+	}
+	return ""
+}
+
+// configure computes what the pods and the EventSource need.
+func configure(in decided, spec v1alpha1.Spec) configured {
+	return configured{decided: in, Runtime: runtime(&in, spec), Events: in.inGroup(events(&in))}
 }
 
 // inferStatus completes the schema by the types of the fields of the status that it does
-// not declare. It reports whether there are any.
-func inferStatus(d *definition.Definition, status Status) bool {
+// not declare.
+func inferStatus(d *definition.Definition, status Status) {
 	for _, path := range d.InferredStatus {
 		i := slices.IndexFunc(status.Fields, func(f StatusField) bool { return f.Name == path[0] })
 		if i < 0 {
@@ -88,18 +145,12 @@ func inferStatus(d *definition.Definition, status Status) bool {
 		}
 		d.InferStatus(path, *schema.Props(t))
 	}
-	return len(d.InferredStatus) > 0
 }
 
-func operator(p *Plan, o v1alpha1.Operator) Operator {
-	labels := ownLabels(o.Metadata.Name)
-	maps.Copy(labels, o.Metadata.Labels)
-	return Operator{
-		Name:        o.Metadata.Name,
-		Digest:      digest(p),
-		Labels:      labels,
-		Annotations: maps.Clone(o.Metadata.Annotations),
-	}
+func operator(m v1alpha1.Metadata) Operator {
+	labels := ownLabels(m.Name)
+	maps.Copy(labels, m.Labels)
+	return Operator{Name: m.Name, Labels: labels, Annotations: maps.Clone(m.Annotations)}
 }
 
 // ownLabels returns the labels of every object of an operator.
@@ -112,8 +163,8 @@ func ownLabels(name string) map[string]string {
 }
 
 // digest returns a digest of everything that affects the result of a reconcile.
-func digest(p *Plan) string {
-	parts := []any{p.Runtime, p.Logic, p.Reconcile.Engine}
+func digest(p *decided, r Runtime) string {
+	parts := []any{r, p.Logic, p.Reconcile.Engine}
 	for _, c := range p.Children {
 		for _, program := range []*expression.Program{c.Object, c.When, c.ForEach, c.Ready} {
 			if program != nil {
@@ -135,7 +186,8 @@ func hash(parts ...any) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-func api(d *definition.Definition) API {
+// baseAPI returns the kind, without what depends on the schema.
+func baseAPI(d *definition.Definition) API {
 	a := d.Operator.Spec.API
 	out := API{
 		Singular: a.Singular, ListKind: a.ListKind,
@@ -155,7 +207,6 @@ func api(d *definition.Definition) API {
 	case d.CRD != nil:
 		out.Kind, out.Singular, out.CRD = givenCRD(d)
 	default:
-		out.Versions = versions(d)
 		out.Kind.Version = d.WorkingVersion()
 	}
 	if d.StatusProblem() != "" {
@@ -165,6 +216,14 @@ func api(d *definition.Definition) API {
 		out.Existing, out.SelectorJQ, out.Decorate = true, selectorJQ(a.Existing), a.Existing.Decorate
 	}
 	out.HasGeneration = a.Existing == nil || a.Existing.Status
+	return out
+}
+
+// withSchemas adds what depends on the schema.
+func withSchemas(out API, d *definition.Definition) API {
+	if !out.Existing && out.CRD == nil {
+		out.Versions = versions(d)
+	}
 	out.HasConditions, out.HasObservedGeneration = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
 	return out
 }
@@ -214,17 +273,6 @@ func versions(d *definition.Definition) []Version {
 			Deprecated: v.Deprecated, DeprecationWarning: v.DeprecationWarning,
 			Schema: encode(d.Schemas[v.Name]), Columns: v.Columns, Scale: v.Scale, SelectableFields: v.SelectableFields,
 		})
-	}
-	return out
-}
-
-func reconcile(s v1alpha1.Spec) Reconcile {
-	out := Reconcile{
-		Shards:         int(*s.Reconcile.Shards),
-		ForceConflicts: *s.Reconcile.ForceConflicts,
-	}
-	if s.Finalizer != nil {
-		out.Finalizer, out.FinalizerForced = s.Finalizer.Name, true
 	}
 	return out
 }
@@ -285,22 +333,23 @@ func logic(d *definition.Definition, e Execution) Logic {
 	return out
 }
 
-func runtime(p *Plan, o v1alpha1.Operator) Runtime {
+func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 	r := Runtime{
-		Operator: o.Metadata.Name, Engine: p.Reconcile.Engine, Namespace: p.Shared.Namespace,
+		Operator: p.Operator.Name, Engine: p.Reconcile.Engine, Namespace: p.Shared.Namespace,
 		Parent:            runtimeKind(p.API.Kind),
 		Children:          []RuntimeKind{},
 		WatchNamespaces:   append([]string{}, p.Shared.WatchNamespaces...),
 		AllowedNamespaces: p.Install.AllowedNamespaces,
 		Finalizer:         p.Reconcile.Finalizer,
-		ForceConflicts:    *o.Spec.Reconcile.ForceConflicts,
-		ResyncPolicy:      o.Spec.Reconcile.ResyncPolicy,
+		ForceConflicts:    p.Reconcile.ForceConflicts,
+		ResyncPolicy:      spec.Reconcile.ResyncPolicy,
 		WorkflowTemplate:  p.Names.WorkflowTemplate,
-		ArgoServerURL:     strings.TrimSuffix(o.Spec.Install.ArgoServerURL, "/"),
+		ArgoServerURL:     strings.TrimSuffix(spec.Install.ArgoServerURL, "/"),
 		Parameters:        []string{},
 		Status:            json.RawMessage("null"),
 		EventSource:       p.Names.EventSource,
 		Sensors:           []string{p.Names.Sensor},
+		ChildMetadata:     p.childMetadata,
 	}
 	children, _ := ordered(p.Children)
 	for _, c := range children {
@@ -310,16 +359,16 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
 		kind.Expected = kind.Never && c.Object != nil && c.When == nil && c.ForEach == nil
 		kind.Fixed = c.podPrograms.fixed
-		kind.Unowned = unowned(p, c)
+		kind.Unowned = p.unowned(c)
 		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
-		if templatesInPod(p) {
+		if p.templatesInPod() {
 			kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(
 				c,
 			)
 		} else {
 			r.SensorTemplates = r.SensorTemplates || kind.Template
 		}
-		r.ReadsObjects = r.ReadsObjects || len(c.DependsOn) > 0 || templatesInPod(p)
+		r.ReadsObjects = r.ReadsObjects || len(c.DependsOn) > 0 || p.templatesInPod()
 		if p.Reconcile.Execution.RunsPods {
 			kind.Unready = unreadyInPod(c)
 		}
@@ -340,13 +389,15 @@ func runtime(p *Plan, o v1alpha1.Operator) Runtime {
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		r.Parent.Selected = selectorInPod(p)
 		if p.Logic.ResyncAfter {
-			r.Timer = o.Metadata.Name + "-timer"
+			r.Timer = p.Operator.Name + "-timer"
 		}
 	}
+	r.Digest = digest(p, r)
+	r.EmitsEvents = p.emitsEvents() // does not change the result of a reconcile
 	return r
 }
 
-func runtimeRelated(p *Plan) []RuntimeRelated {
+func runtimeRelated(p *decided) []RuntimeRelated {
 	var out []RuntimeRelated
 	for _, r := range p.Related {
 		kind := runtimeKind(r.Kind)
@@ -358,7 +409,7 @@ func runtimeRelated(p *Plan) []RuntimeRelated {
 
 // templatesInPod reports whether the pod evaluates the templates. It does if they read
 // objects that the Sensor does not receive, or if a child is a Secret.
-func templatesInPod(p *Plan) bool {
+func (p *decided) templatesInPod() bool {
 	return p.Reconcile.Execution.OneReconcilePod && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects) || secretsInPod(p))
 }
 

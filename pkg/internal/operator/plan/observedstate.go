@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -12,11 +13,11 @@ import (
 // stateLocation returns where the direct engine stores the observed state. It is the
 // status if argoperator generates the schema, because only the operator writes the
 // status. Other schemas have no field for it, so annotations are used.
-func stateLocation(p *Plan, d *definition.Definition) StateLocation {
+func stateLocation(p *declared, d *definition.Definition, e Execution) StateLocation {
 	switch {
-	case !p.Reconcile.Execution.ObservedOnParent:
+	case !e.ObservedOnParent:
 		return ""
-	case hasStateField(p, d):
+	case p.hasStateField(d):
 		return InStatus
 	}
 	return InAnnotations
@@ -33,10 +34,10 @@ func takesStateField(d *definition.Definition) bool {
 	return false
 }
 
-// addStateToSchema adds status.children to the schema of every version of the API.
-func addStateToSchema(p *Plan) {
-	for i := range p.API.Versions {
-		v := &p.API.Versions[i]
+// withStateField returns the versions of the API with the field status.children.
+func withStateField(versions []Version) []Version {
+	out := slices.Clone(versions)
+	for i, v := range out {
 		var schema apiextensionsv1.JSONSchemaProps
 		if err := json.Unmarshal(v.Schema, &schema); err != nil {
 			panic(fmt.Sprintf("plan: an embedded schema does not decode: %v", err)) // unreachable
@@ -47,8 +48,9 @@ func addStateToSchema(p *Plan) {
 		}
 		status.Properties["children"] = childrenSchema()
 		schema.Properties["status"] = status
-		v.Schema = encode(schema)
+		out[i].Schema = encode(schema)
 	}
+	return out
 }
 
 func childrenSchema() apiextensionsv1.JSONSchemaProps {

@@ -58,7 +58,7 @@ func sameSource(a, b *expression.Program) bool {
 
 // WaitsForNamespace reports whether a child is in the namespace that another child is, and
 // waits for it: the operator created that namespace.
-func (p *Plan) WaitsForNamespace(c Child) bool {
+func (p *declared) WaitsForNamespace(c Child) bool {
 	waits := c.waitsFor()
 	return slices.ContainsFunc(p.Children, func(other Child) bool { return waits[other.Name] != "" && c.isIn(other) })
 }

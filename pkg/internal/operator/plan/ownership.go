@@ -36,8 +36,8 @@ const (
 
 // ObservedAnnotation returns the key of the annotation of a custom resource that holds
 // the observed state of a child, if Reconcile.StateLocation is InAnnotations.
-func (p *Plan) ObservedAnnotation(child string) string {
-	return annotationPrefix(p) + seenAnnotation + child
+func (p *declared) ObservedAnnotation(child string) string {
+	return p.annotationPrefix() + seenAnnotation + child
 }
 
 // groupPrefix returns the prefix that the apiVersions of a kind's versions share.
@@ -58,21 +58,21 @@ func escapePointer(key string) string {
 const observeTimeout = 60
 
 // FieldManager returns the name with which the operator applies children.
-func (p *Plan) FieldManager() string { return p.Runtime.Operator }
+func (p *declared) FieldManager() string { return p.Operator.Name }
 
 // Owned returns the object of a child of a custom resource with the namespace, the
 // labels and the owner reference with which the operator applies it. The annotations,
 // with which the operator observes the child, are missing.
-func (p *Plan) Owned(c Child, object, cr map[string]any) map[string]any {
+func (p *decided) Owned(c Child, object, cr map[string]any) map[string]any {
 	out := maps.Clone(object)
 	metadata := copyOf(object["metadata"])
 	labels := copyOf(metadata["labels"])
 	of, _ := cr["metadata"].(map[string]any)
-	labels[ManagedBy], labels[OwnerUID], labels[childLabel] = p.Runtime.Operator, of["uid"], c.Name
+	labels[ManagedBy], labels[OwnerUID], labels[childLabel] = p.Operator.Name, of["uid"], c.Name
 	if c.Kind.Namespaced && c.Namespace == nil {
 		metadata["namespace"] = of["namespace"]
 	}
-	if !unowned(p, c) {
+	if !p.unowned(c) {
 		metadata["ownerReferences"] = []any{map[string]any{
 			"apiVersion": p.API.Kind.APIVersion(), "kind": p.API.Kind.Kind, "name": of["name"], "uid": of["uid"], "controller": true,
 		}}
@@ -91,10 +91,10 @@ func copyOf(value any) map[string]any {
 
 // ChildOf returns the index of the child that an object is by its labels, or by its
 // kind if the logic made it; -1 if it is none of the operator's.
-func (p *Plan) ChildOf(object map[string]any) int {
+func (p *declared) ChildOf(object map[string]any) int {
 	metadata, _ := object["metadata"].(map[string]any)
 	labels, _ := metadata["labels"].(map[string]any)
-	if labels[ManagedBy] != p.Runtime.Operator {
+	if labels[ManagedBy] != p.Operator.Name {
 		return -1
 	}
 	for i, c := range p.Children {
@@ -106,7 +106,7 @@ func (p *Plan) ChildOf(object map[string]any) int {
 }
 
 // PatchOf returns the index of the patch that sets fields of an object; -1 if none does.
-func (p *Plan) PatchOf(object map[string]any) int {
+func (p *declared) PatchOf(object map[string]any) int {
 	return slices.IndexFunc(p.Patches, func(c Child) bool { return c.Kind.Is(object) })
 }
 

@@ -65,7 +65,7 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 }
 
 // runtimePatches returns the patches in the form that the pod reads.
-func runtimePatches(p *Plan) []RuntimeKind {
+func runtimePatches(p *decided) []RuntimeKind {
 	var out []RuntimeKind
 	for _, c := range p.Patches {
 		kind := runtimeKind(c.Kind)
@@ -78,7 +78,7 @@ func runtimePatches(p *Plan) []RuntimeKind {
 }
 
 // patchGrants returns the permissions on the objects of others.
-func patchGrants(p *Plan) []Grant {
+func patchGrants(p *configured) []Grant {
 	var list []Grant
 	for _, c := range p.Patches {
 		list = append(list, Grant{

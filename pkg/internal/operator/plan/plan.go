@@ -15,31 +15,18 @@ import (
 
 // Plan describes one operator.
 type Plan struct {
-	Operator   Operator
-	Names      v1alpha1.Names
-	API        API
-	Children   []Child
-	Patches    []Child // objects of others of which fields are set
-	Related    []Related
-	Logic      Logic
-	Status     Status
-	Reconcile  Reconcile
-	Shared     Shared
-	Install    Install
-	Events     []Event  // in the order of the EventSource's entries
-	SourcePod  PodSize  // of the EventSource
+	configured
+
 	Sensors    []Sensor // the main one first
 	Grants     []Grant
 	Policies   []Policy
 	Monitoring monitoring.Monitoring
-	Runtime    Runtime
 	Members    []string // of the plan of a group: the operators
 }
 
 // Operator identifies the operator on every emitted object.
 type Operator struct {
 	Name        string
-	Digest      string // of the definition and its files: changes whenever a reconcile could have another result
 	Labels      map[string]string
 	Annotations map[string]string
 }
@@ -262,7 +249,7 @@ const (
 )
 
 // Accounts returns the accounts in the order in which they are emitted.
-func (p *Plan) Accounts() []Account {
+func (p *decided) Accounts() []Account {
 	switch {
 	case p.RotatesToken():
 		return []Account{SourceAccount, SensorAccount, ResyncAccount, TokenAccount}
@@ -273,7 +260,7 @@ func (p *Plan) Accounts() []Account {
 }
 
 // ServiceAccount returns the name of an account's ServiceAccount.
-func (p *Plan) ServiceAccount(a Account) string {
+func (p *declared) ServiceAccount(a Account) string {
 	switch a {
 	case SourceAccount:
 		return p.Names.SourceServiceAccount
@@ -306,7 +293,7 @@ type Runtime struct {
 	Operator          string           `json:"operator"`
 	Engine            Engine           `json:"engine"`
 	Namespace         string           `json:"namespace"`
-	Digest            string           `json:"digest"`
+	Digest            string           `json:"digest"` // changes whenever a reconcile could have another result
 	Parent            RuntimeKind      `json:"parent"`
 	Children          []RuntimeKind    `json:"children"`
 	WatchNamespaces   []string         `json:"watchNamespaces"`

@@ -35,13 +35,13 @@ func cr(generation int, more object) object {
 	return object{"metadata": meta, "spec": object{"size": 3}, "status": object{"x": generation}}
 }
 
-func testPlan(finalizer string) *Plan {
-	return &Plan{
-		Runtime:   Runtime{Operator: "memcached"},
-		Reconcile: Reconcile{Finalizer: finalizer},
-		API:       API{Kind: Kind{Group: "cache.example.com", Version: "v1", Kind: "Memcached", Namespaced: true}},
-		Children:  []Child{{Name: "deployment", Kind: deployment}},
-	}
+func testPlan(finalizer string) *configured {
+	p := &configured{}
+	p.Operator.Name = "memcached"
+	p.Reconcile.Finalizer = finalizer
+	p.API.Kind = Kind{Group: "cache.example.com", Version: "v1", Kind: "Memcached", Namespaced: true}
+	p.Children = []Child{{Name: "deployment", Kind: deployment}}
+	return p
 }
 
 var deployment = Kind{Group: "apps", Version: "v1", Kind: "Deployment", Plural: "deployments", Namespaced: true, StatusSubresource: true}

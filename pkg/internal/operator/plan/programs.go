@@ -34,8 +34,8 @@ var reclaimedPointer = "/metadata/labels/" + escapePointer(reclaimedLabel)
 
 // holesOf returns the holes that all programs for a partition of the custom resources
 // share.
-func holesOf(p *Plan, subset partition) jqfile.Holes {
-	prefix := annotationPrefix(p)
+func holesOf(p *configured, subset partition) jqfile.Holes {
+	prefix := p.annotationPrefix()
 	var live []jqfile.Field
 	for _, c := range p.Children {
 		if observedFieldsJQ(p, c) != "" {
@@ -53,7 +53,7 @@ func holesOf(p *Plan, subset partition) jqfile.Holes {
 		"hole::liveChildren":     jqfile.Object(live...),
 		"hole::apiRoot":          jqfile.String(root(p.API.Kind)), "hole::plural": jqfile.String(p.API.Kind.Plural),
 		"hole::apiVersion": jqfile.String(p.API.Kind.APIVersion()), "hole::kind": jqfile.String(p.API.Kind.Kind),
-		"hole::operator":   jqfile.String(p.Runtime.Operator),
+		"hole::operator":   jqfile.String(p.Operator.Name),
 		"annotation::seen": jqfile.String(prefix + seenAnnotation), "annotation::deleted": jqfile.String(prefix + deletedAnnotation),
 		"annotation::error": jqfile.String(prefix + errorAnnotation), "annotation::failed": jqfile.String(prefix + failedAnnotation),
 	}
@@ -75,7 +75,7 @@ func hasPrefix(prefixes []string) jqfile.Value {
 }
 
 // liveValue returns the jq of $children.NAME.
-func liveValue(p *Plan, c Child) jqfile.Value {
+func liveValue(p *configured, c Child) jqfile.Value {
 	holes := jqfile.Holes{"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c))}
 	switch {
 	case !p.listed(c):
@@ -87,12 +87,12 @@ func liveValue(p *Plan, c Child) jqfile.Value {
 }
 
 // childHoles returns the holes of the programs of one child.
-func childHoles(p *Plan, c Child) jqfile.Holes {
-	prefix := annotationPrefix(p)
+func childHoles(p *configured, c Child) jqfile.Holes {
+	prefix := p.annotationPrefix()
 	holes := jqfile.Holes{
 		"hole::child": jqfile.String(c.Name), "hole::childPrefix": jqfile.String(listPrefix(c)),
 		"option::listed": jqfile.Bool(p.listed(c)), "option::each": jqfile.Bool(c.ForEach != nil),
-		"option::marked": jqfile.Bool(marked(p, c, inputsOf(p, c))),
+		"option::marked": jqfile.Bool(marked(p, c, p.inputsOf(c))),
 		"annotation::childSeen": jqfile.String(
 			prefix + seenAnnotation + c.Name,
 		), "annotation::childDeleted": jqfile.String(prefix + deletedAnnotation + c.Name),
@@ -101,7 +101,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 		), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil), "option::diagnosed": jqfile.Bool(p.diagnoses(c)),
 		"option::never": jqfile.Bool(c.Update == Never), "option::recreated": jqfile.Bool(c.Replaced != nil),
-		"option::unowned": jqfile.Bool(unowned(p, c)), "option::adopt": jqfile.Bool(c.Adopt),
+		"option::unowned": jqfile.Bool(p.unowned(c)), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),
 		"hole::name":              jqfile.Raw(c.ObjectName.Source()),
@@ -119,7 +119,7 @@ func childHoles(p *Plan, c Child) jqfile.Holes {
 
 // marked reports whether the observed state has a digest of what a child was made from
 // beside the spec. Without it the status cannot tell that it is about to be made again.
-func marked(p *Plan, c Child, inputs []string) bool {
+func marked(p *configured, c Child, inputs []string) bool {
 	return len(inputs) > 0 && (p.listed(c) || c.Update != Never && !slices.ContainsFunc(inputs, wholeObject))
 }
 
@@ -133,13 +133,13 @@ func namespaceComputed(c Child) bool {
 }
 
 // writeJQ returns the program that writes a child: direct/write.jq.
-func writeJQ(p *Plan, c Child, subset partition) string {
+func writeJQ(p *configured, c Child, subset partition) string {
 	return directPrograms().Program("write", writeHoles(p, c), childHoles(p, c), holesOf(p, subset), labelHoles())
 }
 
 // objectsJQ returns the program that writes the objects of a listed child:
 // direct/objects.jq.
-func objectsJQ(p *Plan, c Child, subset partition, workers int) string {
+func objectsJQ(p *configured, c Child, subset partition, workers int) string {
 	holes := writeHoles(p, c)
 	holes["option::workers"], holes["hole::workers"], holes["hole::worker"] = jqfile.Bool(
 		workers > 1,
@@ -167,7 +167,7 @@ func placeOf(c Child) jqfile.Value {
 
 // deleteJQ returns the program that deletes listed objects, or those that may be
 // missing: direct/delete.jq.
-func deleteJQ(p *Plan, missing bool, subset partition) string {
+func deleteJQ(p *configured, missing bool, subset partition) string {
 	pointers := jqfile.Holes{
 		"option::missing":         jqfile.Bool(missing),
 		"hole::ownerLabelPointer": jqfile.String("/metadata/labels/" + escapePointer(OwnerUID)),
@@ -191,11 +191,11 @@ func deleteJQ(p *Plan, missing bool, subset partition) string {
 }
 
 // writeHoles returns the holes of the programs that write the objects of a child.
-func writeHoles(p *Plan, c Child) jqfile.Holes {
-	inputs := inputsOf(p, c)
+func writeHoles(p *configured, c Child) jqfile.Holes {
+	inputs := p.inputsOf(c)
 	readsChildren := len(c.Object.ReadsChildren()) > 0 || len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0
 	pointerToOwner := "/metadata/ownerReferences/0/uid"
-	if unowned(p, c) {
+	if p.unowned(c) {
 		pointerToOwner = "/metadata/labels/" + escapePointer(OwnerUID)
 	}
 	holes := jqfile.Holes{
@@ -231,7 +231,7 @@ func exactNumbers(paths [][]string) jqfile.Value {
 }
 
 // waitHoles fills the holes for the conditions under which a child is not written.
-func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
+func waitHoles(p *configured, c Child, holes jqfile.Holes) {
 	var ready []jqfile.Value
 	var waits []string
 	for _, other := range p.Children {
@@ -249,12 +249,12 @@ func waitHoles(p *Plan, c Child, holes jqfile.Holes) {
 }
 
 // needHoles fills the holes for the values that a child waits for.
-func needHoles(p *Plan, c Child, holes jqfile.Holes) {
+func needHoles(p *configured, c Child, holes jqfile.Holes) {
 	holes["option::needs"], holes["hole::missing"] = jqfile.Bool(len(c.needs) > 0), jqfile.List(missing(p, c)...)
 	holes["option::needsList"] = jqfile.Bool(c.ForEach != nil && len(c.ForEach.Needs()) > 0)
 }
 
-func dependencyReady(p *Plan, other Child) jqfile.Value {
+func dependencyReady(p *configured, other Child) jqfile.Value {
 	holes := jqfile.Holes{
 		"option::listed": jqfile.Bool(
 			p.listed(other),
@@ -271,7 +271,7 @@ func dependencyReady(p *Plan, other Child) jqfile.Value {
 
 // wantedCount returns the jq of the number of objects of a listed child that are wanted;
 // null if it cannot be computed.
-func wantedCount(p *Plan, c Child) jqfile.Value {
+func wantedCount(p *configured, c Child) jqfile.Value {
 	if !p.listed(c) {
 		return jqfile.Number(1)
 	}
@@ -292,7 +292,7 @@ func wantedCount(p *Plan, c Child) jqfile.Value {
 }
 
 // observeJQ returns the program that stores the observed state of a child: direct/observe.jq.
-func observeJQ(p *Plan, c Child, subset partition) string {
+func observeJQ(p *configured, c Child, subset partition) string {
 	shown := observedFieldsJQ(p, c)
 	return directPrograms().Program("observe", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
@@ -303,12 +303,12 @@ func observeJQ(p *Plan, c Child, subset partition) string {
 }
 
 // statusJQ returns the program that writes the status: direct/status.jq.
-func statusJQ(p *Plan, subset partition) string {
+func statusJQ(p *configured, subset partition) string {
 	var fields []jqfile.Field
 	var wanted []jqfile.Value
 	var names, unownedPrefixes, each []string
 	for _, c := range p.Children {
-		inputs := inputsOf(p, c)
+		inputs := p.inputsOf(c)
 		holes := jqfile.Holes{
 			"hole::child": jqfile.String(
 				c.Name,
@@ -363,7 +363,7 @@ func statusJQ(p *Plan, subset partition) string {
 		"option::ownConditions": jqfile.Bool(own), "hole::ownConditions": conditions,
 		"option::many": jqfile.Bool(each != nil || len(p.Children) > maxNamed), "hole::maxNamed": jqfile.Number(maxNamed),
 		"option::events": jqfile.Bool(
-			emitsEvents(p),
+			p.emitsEvents(),
 		), "hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.Sensor),
 		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
 		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),

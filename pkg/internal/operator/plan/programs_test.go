@@ -16,7 +16,6 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/itchyny/gojq"
 
-	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
@@ -225,13 +224,17 @@ func programOf(t *testing.T, program, options string) string {
 }
 
 // shops plans an operator with one child, or two.
-func shops(t *testing.T, has func(string) bool) *Plan {
+func shops(t *testing.T, has func(string) bool) *configured {
 	t.Helper()
-	p := &Plan{
-		Runtime:   Runtime{Operator: "shops"},
-		Reconcile: Reconcile{Engine: Direct, ForceConflicts: !has("no-force"), StateLocation: InStatus, Shards: 1},
-		API:       API{Kind: Kind{Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops", Namespaced: !has("cluster-scoped"), StatusSubresource: true}, HasGeneration: true, HasObservedGeneration: true, HasConditions: !has("no-conditions")},
-		Names:     v1alpha1.Names{Sensor: "shops"},
+	p := &configured{}
+	p.Operator.Name, p.Names.Sensor = "shops", "shops"
+	p.Reconcile = Reconcile{Engine: Direct, ForceConflicts: !has("no-force"), StateLocation: InStatus, Shards: 1}
+	p.API = API{
+		Kind: Kind{
+			Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops",
+			Namespaced: !has("cluster-scoped"), StatusSubresource: true,
+		},
+		HasGeneration: true, HasObservedGeneration: true, HasConditions: !has("no-conditions"),
 	}
 	p.Reconcile.Diagnoses, p.Shared.Namespace = has("diagnoses"), "argo-events"
 	if has("annotations") {

@@ -27,7 +27,7 @@ type Policy struct {
 }
 
 // policies returns the policies of an operator.
-func policies(p *Plan) []Policy {
+func policies(p *decided) []Policy {
 	if !p.Shared.AdmissionPolicies {
 		return nil
 	}
@@ -38,8 +38,8 @@ func policies(p *Plan) []Policy {
 	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
-			Namespaces: p.Shared.WatchNamespaces, Rule: noNewAnnotations(annotationPrefix(p)),
-			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Runtime.Operator, annotationPrefix(p)),
+			Namespaces: p.Shared.WatchNamespaces, Rule: noNewAnnotations(p.annotationPrefix()),
+			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Operator.Name, p.annotationPrefix()),
 			Why:     "protects the observed state in annotations, which decides what the operator changes and deletes",
 		})
 	}
@@ -47,15 +47,15 @@ func policies(p *Plan) []Policy {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Shared.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
-			Message: fmt.Sprintf("only operator %s writes status.children", p.Runtime.Operator),
+			Message: fmt.Sprintf("only operator %s writes status.children", p.Operator.Name),
 			Why:     "protects the observed state in the status, which decides what the operator changes and deletes",
 		})
 	}
-	if kinds := unownedKinds(p); len(kinds) > 0 {
+	if kinds := p.unownedKinds(); len(kinds) > 0 {
 		list = append(list, Policy{
 			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
-			Namespaces: p.Shared.WatchNamespaces, Rule: notLabelled(p.Runtime.Operator),
-			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Runtime.Operator),
+			Namespaces: p.Shared.WatchNamespaces, Rule: notLabelled(p.Operator.Name),
+			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Operator.Name),
 			Why:     "protects the labels that identify children without an owner reference",
 		})
 	}
@@ -63,7 +63,7 @@ func policies(p *Plan) []Policy {
 }
 
 // accountPolicies restrict the service accounts.
-func accountPolicies(p *Plan) []Policy {
+func accountPolicies(p *decided) []Policy {
 	if !p.Shared.AdmissionPolicies {
 		return nil
 	}
@@ -82,7 +82,7 @@ func accountPolicies(p *Plan) []Policy {
 // ListedChildren returns how many children the observed state lists object by object,
 // and of how many of them the operator deletes the objects before their custom resource
 // goes.
-func (p *Plan) ListedChildren() (listed, finalized int) {
+func (p *decided) ListedChildren() (listed, finalized int) {
 	for _, c := range p.Children {
 		if p.Reconcile.StateLocation == InStatus && p.listed(c) {
 			listed++
@@ -99,37 +99,37 @@ var sensorKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Sensor", Plu
 
 // annotationPrefix returns the prefix of the annotations with the observed state. It
 // includes the operator's name because several operators may watch the same kind.
-func annotationPrefix(p *Plan) string { return p.Runtime.Operator + ".argoperator.dev/" }
+func (p *declared) annotationPrefix() string { return p.Operator.Name + ".argoperator.dev/" }
 
 // unownedKinds returns the kinds of children that cannot, or must not, have an owner
 // reference to their custom resource.
-func unownedKinds(p *Plan) []Kind {
+func (p *decided) unownedKinds() []Kind {
 	var out []Kind
 	for _, c := range p.Children {
-		if unowned(p, c) && !slices.Contains(out, c.Kind) {
+		if p.unowned(c) && !slices.Contains(out, c.Kind) {
 			out = append(out, c.Kind)
 		}
 	}
 	return out
 }
 
-func unowned(p *Plan, c Child) bool {
-	switch {
-	case c.Orphan:
-		return true
-	case !p.API.Kind.Namespaced:
-		return false
-	case !c.Kind.Namespaced:
-		return true
-	case c.Object == nil: // the logic chooses the namespace
-		return p.Reconcile.Finalizer != ""
+func (p *decided) unowned(c Child) bool {
+	if c.Object == nil && c.Kind.Namespaced && p.API.Kind.Namespaced { // the logic chooses the namespace
+		return c.Orphan || p.Reconcile.Finalizer != ""
 	}
-	return !c.SameNamespace
+	return c.Orphan || p.elsewhere(c)
+}
+
+// elsewhere reports whether a child is where its custom resource cannot own it.
+func (p *declared) elsewhere(c Child) bool {
+	return p.API.Kind.Namespaced && (!c.Kind.Namespaced || c.Object != nil && !c.SameNamespace)
 }
 
 // needsFinalizer reports whether the operator has to delete the objects of a child
 // before their custom resource goes, because nothing else would.
-func (p *Plan) needsFinalizer(c Child) bool { return c.Object != nil && unowned(p, c) && !c.Orphan }
+func (p *declared) needsFinalizer(c Child) bool {
+	return c.Object != nil && !c.Orphan && p.elsewhere(c)
+}
 
 // annotationsOnly allows changes of annotations only, those of the object and of its
 // pod template.
@@ -196,7 +196,7 @@ func notLabelled(operator string) string {
 
 // unprotected warns of an operator that trusts fields which users can write, because
 // its policies are disabled.
-func unprotected(p *Plan, d *definition.Definition) diag.List {
+func unprotected(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	if p.Shared.AdmissionPolicies {
 		return nil
@@ -211,10 +211,10 @@ func unprotected(p *Plan, d *definition.Definition) diag.List {
 					"delete other objects",
 				p.API.Kind.Kind,
 			),
-			"remove install.admissionPolicies, or write your own policy that protects annotations of "+annotationPrefix(p),
+			"remove install.admissionPolicies, or write your own policy that protects annotations of "+p.annotationPrefix(),
 		)
 	}
-	for _, k := range unownedKinds(p) {
+	for _, k := range p.unownedKinds() {
 		findings.Warn(at, diag.NoAdmissionPolicy,
 			fmt.Sprintf("users who can edit a %s can label it as a child, and so make the operator change or delete it", k.Kind),
 			"remove install.admissionPolicies, or write your own policy that protects the label "+OwnerUID)

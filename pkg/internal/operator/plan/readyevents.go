@@ -5,13 +5,13 @@ package plan
 // API server rejects in a new events.k8s.io/v1 Event.
 
 // emitsEvents reports whether the operator creates Events for changes of Ready.
-func emitsEvents(p *Plan) bool {
+func (p *decided) emitsEvents() bool {
 	return p.API.HasConditions && p.API.Kind.StatusSubresource && (p.Reconcile.Execution.RunsPods || p.WritesStatus())
 }
 
 // eventGrant returns the permission to create Events. Events about cluster-scoped
 // objects are in the namespace default.
-func eventGrant(p *Plan, a Account) Grant {
+func eventGrant(p *configured, a Account) Grant {
 	g := Grant{
 		Account: a, Resource: "events", Verbs: []string{"create"}, InWatchedNamespaces: p.API.Kind.Namespaced,
 		Reason: "create an Event when Ready changes, for kubectl describe",

@@ -73,19 +73,19 @@ func TestEvents(t *testing.T) {
 func TestEventGrants(t *testing.T) {
 	for _, tt := range []struct {
 		name, reason string
-		change       func(*Plan)
+		change       func(*configured)
 		want         bool
 	}{
-		{"pod", "it writes the condition", func(p *Plan) { p.Reconcile.Engine = Workflow }, true},
-		{"direct", "a trigger writes it", func(*Plan) {}, true},
-		{"no conditions", "the schema would drop them", func(p *Plan) { p.API.HasConditions = false }, false},
-		{"no status", "a ConfigMap has none", func(p *Plan) { p.API.Kind.StatusSubresource = false }, false},
-		{"no status in a pod", "the workflow engine cannot write it either", func(p *Plan) { p.API.Kind.StatusSubresource, p.Reconcile.Engine = false, Workflow }, false},
+		{"pod", "it writes the condition", func(p *configured) { p.Reconcile.Engine = Workflow }, true},
+		{"direct", "a trigger writes it", func(*configured) {}, true},
+		{"no conditions", "the schema would drop them", func(p *configured) { p.API.HasConditions = false }, false},
+		{"no status", "a ConfigMap has none", func(p *configured) { p.API.Kind.StatusSubresource = false }, false},
+		{"no status in a pod", "the workflow engine cannot write it either", func(p *configured) { p.API.Kind.StatusSubresource, p.Reconcile.Engine = false, Workflow }, false},
 	} {
 		p := testPlan("")
 		p.API.Kind.StatusSubresource, p.API.HasConditions, p.API.HasObservedGeneration, p.Reconcile.Engine = true, true, true, Direct
 		tt.change(p)
-		if got := emitsEvents(p); got != tt.want {
+		if got := p.emitsEvents(); got != tt.want {
 			t.Errorf("%s: %s: %t", tt.name, tt.reason, got)
 		}
 	}

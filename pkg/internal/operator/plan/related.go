@@ -124,7 +124,7 @@ func relatedTypes(d *definition.Definition) map[string]schema.Type {
 
 // relatedEvents returns the watches of related objects, one for each kind and
 // namespace.
-func relatedEvents(p *Plan) []Event {
+func relatedEvents(p *decided) []Event {
 	var list []Event
 	for _, r := range p.Related {
 		if !r.Watch {
@@ -151,17 +151,17 @@ func relatedEvents(p *Plan) []Event {
 
 // EnqueueTemplate returns the name of the WorkflowTemplate that finds the custom resources
 // that refer to a changed object.
-func (p *Plan) EnqueueTemplate() string { return p.Runtime.Operator + "-enqueue" }
+func (p *declared) EnqueueTemplate() string { return p.Operator.Name + "-enqueue" }
 
 // EnqueuesRelated reports whether changes of related objects start reconciles.
-func (p *Plan) EnqueuesRelated() bool {
+func (p *declared) EnqueuesRelated() bool {
 	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
 }
 
 // enqueueJQ returns the jq that passes an event of a related object when the object
 // changed. A new EventSource replays all objects, including the custom resources, so an
 // object that was there before needs no Workflow.
-func enqueueJQ(p *Plan) string {
+func enqueueJQ(p *configured) string {
 	return fmt.Sprintf(`def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
 (.body.Obj // .body) as $new | .oldBody as $old | now as $now
 | ($now / %[1]d | floor) as $window
@@ -169,12 +169,12 @@ func enqueueJQ(p *Plan) string {
     go: (if .type == "DELETE" then true elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600 else ($new | content) != ($old | content) end),
     name: (%[2]s + ($window | tostring)),
     wait: ((($window + 1) * %[1]d - $now | ceil) + 1 | tostring)
-  }`, EnqueueWindow, quote(p.Runtime.Operator+"-enqueue-"))
+  }`, EnqueueWindow, quote(p.Operator.Name+"-enqueue-"))
 }
 
 // relatedGrants returns the permissions to read related objects and to reconcile the
 // custom resources that refer to them.
-func relatedGrants(p *Plan) []Grant {
+func relatedGrants(p *configured) []Grant {
 	var list []Grant
 	add := func(r Related, a Account, why string, verbs ...string) {
 		g := Grant{

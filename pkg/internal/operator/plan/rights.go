@@ -19,7 +19,7 @@ const rbacGroup = "rbac.authorization.k8s.io"
 
 // heldGrants returns the rights that the writer of the children holds in order to grant
 // them, and those of install.permissions.
-func heldGrants(p *Plan, d *definition.Definition) []Grant {
+func heldGrants(p *decided, d *definition.Definition) []Grant {
 	var list []Grant
 	add := func(rule v1alpha1.Permission, reason string) {
 		for _, group := range rule.APIGroups {

@@ -16,20 +16,20 @@ import (
 func (k Kind) secret() bool { return k.Group == "" && k.Kind == "Secret" }
 
 // SecretEvents returns the events that contain Secrets.
-func (p *Plan) SecretEvents() []Event {
+func (p *configured) SecretEvents() []Event {
 	return slices.DeleteFunc(slices.Clone(p.Events), func(e Event) bool { return !e.Kind.secret() })
 }
 
 // secretsInPod reports whether the pod evaluates the templates because a child is a
 // Secret. The Workflow would store what the Sensor computes.
-func secretsInPod(p *Plan) bool {
+func secretsInPod(p *decided) bool {
 	return slices.ContainsFunc(p.Children, templatedSecret) &&
 		!slices.ContainsFunc(p.Children, func(c Child) bool { return len(c.notInPod) > 0 })
 }
 
 // exposedSecrets warns of Secrets that become readable to users without permission to
 // read Secrets.
-func exposedSecrets(p *Plan, d *definition.Definition) diag.List {
+func exposedSecrets(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, r := range p.Related {
 		at := []string{"spec", "related", strconv.Itoa(i)}
@@ -47,7 +47,7 @@ func exposedSecrets(p *Plan, d *definition.Definition) diag.List {
 		}
 	}
 	i := slices.IndexFunc(p.Children, templatedSecret)
-	if !p.Reconcile.Execution.OneReconcilePod || templatesInPod(p) || i < 0 {
+	if !p.Reconcile.Execution.OneReconcilePod || p.templatesInPod() || i < 0 {
 		return findings
 	}
 	other := p.Children[slices.IndexFunc(p.Children, func(c Child) bool { return len(c.notInPod) > 0 })].notInPod[0]
@@ -67,7 +67,7 @@ func exposedSecrets(p *Plan, d *definition.Definition) diag.List {
 
 func templatedSecret(c Child) bool { return c.Object != nil && c.Kind.secret() }
 
-func relatedReader(p *Plan, r Related) string {
+func relatedReader(p *decided, r Related) string {
 	switch {
 	case r.FixedNamespace != "":
 		return "of namespace " + r.FixedNamespace

@@ -52,7 +52,7 @@ func selectorTerms(s *v1alpha1.Selector, field string) []string {
 }
 
 // selectorInPod returns the same for the pod.
-func selectorInPod(p *Plan) json.RawMessage {
+func selectorInPod(p *decided) json.RawMessage {
 	if p.API.SelectorJQ == "" {
 		return nil
 	}

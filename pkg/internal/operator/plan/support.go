@@ -11,7 +11,7 @@ import (
 )
 
 // unsupported reports what no engine supports, or only with restrictions.
-func unsupported(p *Plan, d *definition.Definition) diag.List {
+func unsupported(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
 		at := d.Position("spec", "children", strconv.Itoa(i))
@@ -20,7 +20,7 @@ func unsupported(p *Plan, d *definition.Definition) diag.List {
 			findings.Add(at, diag.Unsupported,
 				fmt.Sprintf("%s is cluster-scoped, but install.watchNamespaces limits the operator to those namespaces", c.Kind.Kind),
 				"remove the child or install.watchNamespaces")
-		case d.Operator.Spec.Logic == nil || p.Reconcile.Finalizer != "" || c.Orphan || !unowned(p, c):
+		case d.Operator.Spec.Logic == nil || p.Reconcile.Finalizer != "" || c.Orphan || !p.unowned(c):
 		case c.Kind.Namespaced:
 			findings.Add(
 				d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "namespace"),
@@ -56,7 +56,7 @@ const finalizerHint = "add finalizer: {} so that the operator deletes it (and ca
 const maxApplied = 240 * 1024
 
 // oversized warns of objects that need a server-side apply.
-func oversized(p *Plan, d *definition.Definition) diag.List {
+func oversized(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	warn := func(what string, size int, path ...string) {
 		if size > maxApplied {
@@ -76,7 +76,7 @@ func oversized(p *Plan, d *definition.Definition) diag.List {
 
 // templateBraces reports text of the definition that Argo would interpret as a template
 // of its own. Logic that needs such a value finds it in its request.
-func templateBraces(p *Plan, d *definition.Definition) diag.List {
+func templateBraces(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	refuse := func(text string, path ...string) {
 		if strings.Contains(text, "{{") {

@@ -9,13 +9,15 @@ import "cmp"
 // all of them.
 
 // RotatesToken reports whether the token is rotated.
-func (p *Plan) RotatesToken() bool {
+func (p *decided) RotatesToken() bool {
 	return !p.Reconcile.Execution.RunsPods && p.Shared.TokenHours > 0
 }
 
 // TokenRotationName returns the name of the CronWorkflow that rotates the token, and of
 // the objects it needs.
-func (p *Plan) TokenRotationName() string { return cmp.Or(p.Shared.Group, p.Operator.Name) + "-token" }
+func (p *declared) TokenRotationName() string {
+	return cmp.Or(p.Shared.Group, p.Operator.Name) + "-token"
+}
 
 // AuthorizationKey is the key of the Secret with the complete Authorization header, for
 // a token that expires.
@@ -24,7 +26,7 @@ const AuthorizationKey = "authorization"
 // tokenLifetime is the lifetime of a token in rotations: two rotations may fail.
 const tokenLifetime = 3
 
-func runtimeToken(p *Plan) *RuntimeToken {
+func runtimeToken(p *decided) *RuntimeToken {
 	if !p.RotatesToken() {
 		return nil
 	}
@@ -34,7 +36,7 @@ func runtimeToken(p *Plan) *RuntimeToken {
 	}
 }
 
-func rotationGrants(p *Plan) []Grant {
+func rotationGrants(p *configured) []Grant {
 	if !p.RotatesToken() {
 		return nil
 	}

@@ -8,12 +8,12 @@ import (
 )
 
 // watched returns what Prometheus watches of an operator.
-func watched(p *Plan) monitoring.Operator {
+func watched(p *configured, sensors []Sensor) monitoring.Operator {
 	out := monitoring.Operator{
 		Name: p.Operator.Name, Namespace: p.Shared.Namespace, EventSource: p.Names.EventSource,
 		RunsPods: p.Reconcile.Execution.RunsPods, Resync: p.Shared.Resync,
 	}
-	for _, s := range p.Sensors {
+	for _, s := range sensors {
 		out.Sensors = append(out.Sensors, s.Name)
 		for _, t := range s.Triggers {
 			if name := workerSuffix.ReplaceAllString(t.Name, ""); t.Call != nil && t.Call.Fallback != nil &&
