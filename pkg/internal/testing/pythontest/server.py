@@ -96,7 +96,7 @@ class Request:
 def without_server(kind, error, trace):
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
         trace = trace.tb_next
-    sys.__excepthook__(kind, error, trace)
+    sys.__excepthook__(kind, error.with_traceback(trace), trace)
 
 
 def serve(address):
