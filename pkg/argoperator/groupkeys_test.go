@@ -45,8 +45,6 @@ var twoValues = map[string][2]any{
 	"reconcile.resync":                  {"30m", "1h"},
 	"reconcile.resyncPolicy":            {"Changed", "Always"},
 	"reconcile.timeout":                 {"5m", "6m"},
-	"targets.argoEvents":                {"1.9", "1.9"},
-	"targets.argoWorkflows":             {"3.5", "3.7"},
 }
 
 func permission(resource string) []v1alpha1.Permission {
@@ -71,7 +69,6 @@ func TestGroupKeys(t *testing.T) {
 	for section, typ := range map[string]reflect.Type{
 		"install":   reflect.TypeFor[v1alpha1.Install](),
 		"reconcile": reflect.TypeFor[v1alpha1.Reconcile](),
-		"targets":   reflect.TypeFor[v1alpha1.Targets](),
 	} {
 		for key, leaf := range keysOf(typ, section) {
 			values, ok := twoValues[key]

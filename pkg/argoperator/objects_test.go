@@ -18,7 +18,6 @@ import (
 // operator and code, with the reason.
 var lintFindings = map[string]string{
 	"given-crd no-status-subresource": "its CustomResourceDefinition comes from another project",
-	"managed-bus deprecated-field":    "it targets Argo Workflows 3.5, which lacks the plural fields",
 }
 
 // checkObjects checks every object of a generated operator: the rules for children

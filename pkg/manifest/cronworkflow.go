@@ -34,6 +34,7 @@ func rotationCron(p *plan.Plan) Object {
 func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 	deadline, one := int64(60), int32(1)
 	spec := wfv1.CronWorkflowSpec{
+		Schedules:                  []string{schedule},
 		ConcurrencyPolicy:          wfv1.ForbidConcurrent,
 		StartingDeadlineSeconds:    &deadline,
 		SuccessfulJobsHistoryLimit: &one,
@@ -41,11 +42,6 @@ func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
 		WorkflowSpec: wfv1.WorkflowSpec{
 			WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: name},
 		},
-	}
-	if p.Shared.ScheduleList {
-		spec.Schedules = []string{schedule}
-	} else {
-		spec.Schedule = schedule
 	}
 	return &wfv1.CronWorkflow{
 		TypeMeta:   workflowType(workflow.CronWorkflowKind),

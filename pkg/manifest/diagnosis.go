@@ -19,7 +19,7 @@ func diagnosisTemplate(p *plan.Plan) Object {
 	spec.Entrypoint = "diagnose"
 	spec.WorkflowMetadata = &wfv1.WorkflowMetadata{Labels: map[string]string{plan.ManagedBy: p.Operator.Name}}
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
-	spec.Synchronization = mutex(p, p.DiagnosisName()+".{{workflow.parameters.partition}}")
+	spec.Synchronization = mutex(p.DiagnosisName() + ".{{workflow.parameters.partition}}")
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{
 		{Name: "partition", Description: wfv1.AnyStringPtr("of the custom resources: one Workflow of each runs at a time")},
 		{Name: "rejected", Description: wfv1.AnyStringPtr("the request, and the one that records the failure, as JSON in base64")},

@@ -46,7 +46,7 @@ func reconcileTemplate(p *plan.Plan) Object {
 	spec.Entrypoint = templates[0].Name
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
-	spec.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
+	spec.Synchronization = mutex(p.Operator.Name + ".{{workflow.parameters.key}}")
 	spec.Arguments = wfv1.Arguments{Parameters: arguments(p)}
 	spec.Metrics = metrics(p, p.Monitoring.Reconciles)
 	spec.Templates = append(templates, exitTemplate(), reportTemplate(p))
@@ -119,7 +119,7 @@ func enqueueTemplate(p *plan.Plan) Object {
 	spec := workflowTemplateSpec(p, plan.ResyncAccount)
 	spec.Entrypoint = "enqueue"
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
-	spec.Synchronization = mutex(p, p.Operator.Name+".enqueue") // two Workflows at a time would find the same
+	spec.Synchronization = mutex(p.Operator.Name + ".enqueue") // two Workflows at a time would find the same
 	spec.Arguments = wfv1.Arguments{Parameters: []wfv1.Parameter{{
 		Name: "wait", Description: wfv1.AnyStringPtr("seconds until no more changes are added to this Workflow"),
 	}}}
@@ -150,7 +150,7 @@ func timerTemplate(p *plan.Plan) Object {
 		Name: "seconds", Description: wfv1.AnyStringPtr("how long it waits"),
 	})}
 	locked := inTurn("reconcile-with-mutex", "reconcile")
-	locked.Synchronization = mutex(p, p.Operator.Name+".{{workflow.parameters.key}}")
+	locked.Synchronization = mutex(p.Operator.Name + ".{{workflow.parameters.key}}")
 	reconcile := reconcileTemplates(p)[0]
 	limit := intstr.FromInt32(int32(p.Shared.TimeoutSeconds))
 	reconcile.ActiveDeadlineSeconds = &limit
@@ -196,12 +196,8 @@ func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 }
 
 // mutex serializes Workflows with the same mutex name.
-func mutex(p *plan.Plan, name string) *wfv1.Synchronization {
-	lock := &wfv1.Mutex{Name: name}
-	if p.Shared.MutexList {
-		return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{lock}}
-	}
-	return &wfv1.Synchronization{Mutex: lock}
+func mutex(name string) *wfv1.Synchronization {
+	return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{{Name: name}}}
 }
 
 // Volumes and their mount paths.

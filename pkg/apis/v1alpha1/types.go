@@ -64,8 +64,6 @@ type Spec struct {
 	Reconcile Reconcile `json:"reconcile,omitempty"`
 	// Namespace, permissions and runtime settings of the operator.
 	Install Install `json:"install,omitempty"`
-	// Argo versions that the manifests are for.
-	Targets Targets `json:"targets,omitempty"`
 }
 
 // API is the kind that the operator serves.
@@ -533,7 +531,7 @@ type Install struct {
 	NetworkPolicies bool `json:"networkPolicies,omitempty"`
 	// Interval at which the token of the `direct` engine is [replaced](../how-to/rotate-token.md): whole hours from `1h` to
 	// `720h`. A token is requested for three times as long; the API server must grant at least twice. Each rotation runs a
-	// pod. Needs Argo Workflows 3.6.
+	// pod.
 	// +defaultText=none, the token does not expire
 	TokenRotation string `json:"tokenRotation,omitempty"`
 	// Objects for the Prometheus Operator.
@@ -615,14 +613,4 @@ type Names struct {
 	// Secret with the token of the `direct` engine.
 	// +defaultText=`NAME-sensor-token`; `NAME-rotated-token` with `tokenRotation`
 	TokenSecret string `json:"tokenSecret,omitempty"`
-}
-
-// Targets are the Argo versions that the manifests are for.
-type Targets struct {
-	// Version of Argo Events.
-	// +default="1.9"
-	ArgoEvents string `json:"argoEvents,omitempty"    jsonschema:"enum=1.9"`
-	// Version of Argo Workflows.
-	// +default="3.7"
-	ArgoWorkflows string `json:"argoWorkflows,omitempty" jsonschema:"enum=3.5,enum=3.6,enum=3.7,enum=4.0"`
 }

@@ -37,8 +37,6 @@ func (c *checker) defaults() {
 	}
 	defaultReconcile(&spec.Reconcile)
 	c.defaultInstall(&spec.Install)
-	fill(&spec.Targets.ArgoEvents, "1.9")
-	fill(&spec.Targets.ArgoWorkflows, "3.7")
 }
 
 func defaultAPI(api *v1alpha1.API) {

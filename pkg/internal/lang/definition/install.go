@@ -98,17 +98,8 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 	if ok && (every%time.Hour != 0 || every < minRotation || every > maxRotation) {
 		c.add(p, diag.BadValue, fmt.Sprintf("tokenRotation is %s, want whole hours from 1h to 720h", text), "write whole hours, such as 8h")
 	}
-	r := c.op.Spec.Reconcile
-	switch {
-	case r.Engine == "workflow" || r.Engine == "steps":
+	if r := c.op.Spec.Reconcile; r.Engine == "workflow" || r.Engine == "steps" {
 		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the direct engine", "remove the key, or write reconcile: {engine: direct}")
-	case c.op.Spec.Targets.ArgoWorkflows == "3.5":
-		c.addKey(
-			p,
-			diag.Unsupported,
-			"tokenRotation needs Argo Workflows 3.6",
-			"remove the key, or write targets: {argoWorkflows: \"3.6\"}",
-		)
 	}
 }
 

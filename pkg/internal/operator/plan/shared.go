@@ -28,9 +28,7 @@ type Shared struct {
 	Schedule          string             `key:"reconcile.resync"` // in cron's five fields
 	Resync            time.Duration      `key:"reconcile.resync"`
 	TimeoutSeconds    int64              `key:"reconcile.timeout"`
-	Retries           int32              `key:"reconcile.retries"`     // of a pod
-	MutexList         bool               `key:"targets.argoWorkflows"` // the targeted version supports a list of mutexes
-	ScheduleList      bool               `key:"targets.argoWorkflows"` // the targeted version supports a list of schedules
+	Retries           int32              `key:"reconcile.retries"` // of a pod
 }
 
 // EventBus configures the event bus.
@@ -44,7 +42,7 @@ type EventBus struct {
 }
 
 func shared(s v1alpha1.Spec) Shared {
-	in, lists := s.Install, s.Targets.ArgoWorkflows != "3.5"
+	in := s.Install
 	return Shared{
 		Namespace:         in.Namespace,
 		Group:             in.Group,
@@ -62,8 +60,6 @@ func shared(s v1alpha1.Spec) Shared {
 		Resync:            duration(s.Reconcile.Resync),
 		TimeoutSeconds:    int64(duration(s.Reconcile.Timeout) / time.Second),
 		Retries:           *s.Reconcile.Retries,
-		MutexList:         lists,
-		ScheduleList:      lists,
 	}
 }
 

@@ -32,10 +32,6 @@ func TestObjectsAcceptsVariants(t *testing.T) {
 		}},
 		{"one watched namespace", "the operator has Roles instead of ClusterRoles", watchOneNamespace},
 		{"the steps engine", "each step has a resource template or a script", useStepsEngine},
-		{"the old mutex field", "Workflows 3.5 supports no other", func(f *fixture) {
-			s := f.template.Spec.Synchronization
-			s.Mutex, s.Mutexes = s.Mutexes[0], nil
-		}},
 		{"Events in a pod", "the pod needs the permission", emitEvents},
 		{"children from templates", "the resync triggers the Sensor", useTemplates},
 		{"a separate executor", "its account reports the results", addExecutor},

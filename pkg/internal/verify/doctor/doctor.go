@@ -246,13 +246,19 @@ func (v *visit) controller(name, image string, known []string) (Check, []string)
 	}, nil
 }
 
+// The supported versions of Argo, the newest first.
+var (
+	ArgoEvents    = []string{"1.9"}
+	ArgoWorkflows = []string{"4.0", "3.7"}
+)
+
 func events(v *visit) Check {
-	c, arguments := v.controller("Argo Events", "argo-events", []string{"1.9"})
+	c, arguments := v.controller("Argo Events", "argo-events", ArgoEvents)
 	return limited(c, arguments, v.needs.Namespace)
 }
 
 func workflows(v *visit) Check {
-	c, arguments := v.controller("Argo Workflows", "workflow-controller", []string{"3.5", "3.6", "3.7"})
+	c, arguments := v.controller("Argo Workflows", "workflow-controller", ArgoWorkflows)
 	return limited(c, arguments, v.needs.Namespace)
 }
 

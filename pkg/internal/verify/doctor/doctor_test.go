@@ -50,7 +50,7 @@ func healthy() cluster {
 	return cluster{
 		{"version", `{"serverVersion":{"gitVersion":"v1.34.0"}}`},
 		{"customresourcedefinitions", items(kinds...)},
-		{"deployments", items(deployment("quay.io/argoproj/argo-events:v1.9.11", ""), deployment("quay.io/argoproj/workflow-controller:v3.7.4", ""))},
+		{"deployments", items(deployment("quay.io/argoproj/argo-events:v1.9.11", ""), deployment("quay.io/argoproj/workflow-controller:v4.0.5", ""))},
 		{"configmaps", `{"items":[]}`},
 		{"get namespace", `{"status":{"phase":"Active"}}`},
 		{"get eventbus", `{"spec":{"jetstream":{"maxPayload":"8MB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`},
@@ -75,10 +75,10 @@ func TestExamine(t *testing.T) {
 		{"one kind is missing", healthy().with("customresourcedefinitions", strings.Replace(healthy()[1][1], "sensors.", "censors.", 1)), false, "Argo's kinds: missing: Argo Events (sensors)"},
 		{"kinds may not be listed", healthy().with("customresourcedefinitions", "!Error from server (Forbidden): no"), false, "Argo's kinds: cannot be read: Error from server (Forbidden): no"},
 		{
-			"another version", healthy().with("deployments", items(deployment("quay.io/argoproj/argo-events:v1.8.0", ""), deployment("quay.io/argoproj/workflow-controller:v3.7.4", ""))), false,
-			"Argo Events: argo/controller is version 1.8; argoperator is tested with 1.9",
+			"another version", healthy().with("deployments", items(deployment("quay.io/argoproj/argo-events:v1.8.0", ""), deployment("quay.io/argoproj/workflow-controller:v3.6.4", ""))), false,
+			"Argo Events: argo/controller is version 1.8; argoperator is tested with 1.9, Argo Workflows: argo/controller is version 3.6; argoperator is tested with 4.0, 3.7",
 		},
-		{"a registry with a port", healthy().with("deployments", items(deployment("mirror:5000/argo-events:v1.9.10", ""), deployment("mirror:5000/workflow-controller:v3.5.1", ""))), false, ""},
+		{"a registry with a port", healthy().with("deployments", items(deployment("mirror:5000/argo-events:v1.9.10", ""), deployment("mirror:5000/workflow-controller:v3.7.1", ""))), false, ""},
 		{
 			"no version", healthy().with("deployments", items(deployment("argo-events:latest", ""), deployment("workflow-controller@sha256:00", ""))), false,
 			"Argo Events: argo/controller runs an image without a version: argo-events:latest, Argo Workflows: argo/controller runs an image without a version: workflow-controller@sha256:00",
@@ -89,10 +89,10 @@ func TestExamine(t *testing.T) {
 			"Argo Events: no Deployment found; it may run in another way, Argo Workflows: no Deployment found; it may run in another way",
 		},
 		{
-			"a controller of another namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced"]`))), false,
-			"Argo Workflows: argo/controller, version 3.7, watches another namespace only",
+			"a controller of another namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v4.0.5", `,"args":["--namespaced"]`))), false,
+			"Argo Workflows: argo/controller, version 4.0, watches another namespace only",
 		},
-		{"a controller of this namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v3.7.4", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
+		{"a controller of this namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v4.0.5", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
 		{"an instance", healthy().with("configmaps", items(`{"data":{"instanceID":"other"}}`)), false, "Workflow controller: runs Workflows of instanceID other only"},
 		{"an instance in a block", healthy().with("configmaps", items(`{"data":{"config":"instanceID: other\n"}}`)), false, "Workflow controller: runs Workflows of instanceID other only"},
 		{"no instance", healthy().with("configmaps", items(`{"data":{"config":"instanceID: \"\"\nworkflowRestrictions: {templateReferencing: Strict}\n"}}`)), false, ""},

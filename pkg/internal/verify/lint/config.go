@@ -27,7 +27,7 @@ type Config struct {
 
 // TargetsConfig sets the versions that the manifests must work with.
 type TargetsConfig struct {
-	// ArgoWorkflows is a version such as "3.7", the default.
+	// ArgoWorkflows is a version such as "4.0", the default.
 	ArgoWorkflows string `yaml:"argoWorkflows"`
 }
 
@@ -65,7 +65,7 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 		findings.Add(at(root.Content[0]), diag.WrongKind, "not a LintConfig", configHint)
 	}
 	if _, err := version(c.Targets.ArgoWorkflows); err != nil {
-		findings.Add(at(valueOf(valueOf(root.Content[0], "targets"), "argoWorkflows")), diag.BadValue, err.Error(), `for example "3.7"`)
+		findings.Add(at(valueOf(valueOf(root.Content[0], "targets"), "argoWorkflows")), diag.BadValue, err.Error(), `for example "4.0"`)
 	}
 	if rules := valueOf(root.Content[0], "rules"); rules.Kind == yaml.SequenceNode {
 		for i, n := range rules.Content {

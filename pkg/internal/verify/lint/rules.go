@@ -69,7 +69,7 @@ const (
 
 // Targets are the versions that manifests must work with.
 type Targets struct {
-	Workflows Version // of Argo Workflows; the zero Version is 3.7
+	Workflows Version // of Argo Workflows; the zero Version is 4.0
 }
 
 // Version is a version of Argo.
@@ -78,7 +78,7 @@ type Version struct{ Major, Minor int }
 // atLeast reports whether a target is the given version or newer.
 func (v Version) atLeast(other Version) bool {
 	if v == (Version{}) {
-		v = Version{3, 7}
+		v = Version{4, 0}
 	}
 	return v.Major > other.Major || v.Major == other.Major && v.Minor >= other.Minor
 }
