@@ -13,7 +13,7 @@ export PATH := $(INTERPRETER):$(PATH)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement olm bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
+.PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -148,9 +148,6 @@ peers: build ## compare what is written for kustomize and Helm with what those m
 
 agreement: ## compare the validation of children with that of Kubernetes, as pinned in e2e/agreement, and make docs/explanation/agreement.md of it; takes minutes
 	cd e2e/agreement && go vet . && go run .
-
-olm: build ## ask operator-framework's library whether such an operator can be a bundle: it cannot, see docs/how-to/olm.md
-	cd e2e/olm && go vet . && go test -count 1 -timeout 20m .
 
 guarantees: ## bring docs/explanation/guarantees.md up to date by the results of the last e2e or e2e-guards
 	go run ./e2e/report bin/e2e-results.json
