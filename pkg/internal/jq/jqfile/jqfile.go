@@ -80,6 +80,11 @@ func find(list []Named, name string) *gojq.Query {
 	panic("jqfile: there is no " + name) // unreachable
 }
 
+// Defines reports whether the program of a file has a definition.
+func (s *Set) Defines(program, name string) bool {
+	return slices.ContainsFunc(find(s.Programs, program).FuncDefs, func(d *gojq.FuncDef) bool { return d.Name == name })
+}
+
 // Program returns the program of a file with its holes filled in. If a hole has two
 // values, the first one is used.
 func (s *Set) Program(name string, holes ...Holes) string {

@@ -36,6 +36,11 @@ func Raw(source string) Value { return Value{raw(source, precTerm)} }
 // RawList is Raw for terms separated by commas.
 func RawList(source string) Value { return Value{raw(source, precComma)} }
 
+// Name returns a call of a definition without arguments.
+func Name(name string) Value {
+	return Value{lone(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name}})}
+}
+
 // Call returns a call of a definition with a string constant as its argument.
 func Call(name, argument string) Value {
 	return Value{lone(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name, Args: []*gojq.Query{String(argument).query}}})}

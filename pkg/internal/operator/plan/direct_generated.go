@@ -1701,860 +1701,1137 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
 				{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
 	Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-	{Name: "$new"}}, Op: 1}}, {Name: "status", Query: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
-		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-	Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-		Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-	FuncDefs: []*gojq.FuncDef{{Name: "patch", Args: []string{"$from",
-		"$to"}, Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
-		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
-				{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
-			Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
-				Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{
-				{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	{Name: "$new"}}, Op: 1}}, {Name: "ready", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+	{Name: "below", Args: []string{"counters", "number"}, Body: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+			{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "counters"}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$counter"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+						Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "number"}}}, Op: 11}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+						{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$counter"}}}}}, {Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: " is "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$counter"}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}},
+						{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " of "}}}, {Term: &gojq.Term{
+							Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "number"}}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$counter"}},
+				Op: 1}}}}}}, {Name: "hasCondition", Args: []string{"name"}, Body: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{
+			{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
+			{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "name"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "status"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8},
+				Op: 14}}}}}}, {Name: "apps_Deployment", Body: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first",
+			Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+							{Iter: true}, {Optional: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Progressing"}}},
+							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "ProgressDeadlineExceeded"}}}, Op: 8},
+							Op: 14}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "its progress deadline is exceeded"}}}, Op: 1}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{
+					{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "updatedReplicas"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "availableReplicas"}}}, Op: 2}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "readyReplicas"}}},
+						Op: 2}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$replicas"}}}}}}},
+				Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "replicas"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$replicas"}}}, Op: 4}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+					Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$surplus"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 10, Number: "0"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$surplus"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: " old replicas are still there"}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$surplus"}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
+			{Name: "$replicas"}}, Op: 1}}, {Name: "apps_StatefulSet", Body: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16},
+		Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "spec"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "updateStrategy"}}, {Index: &gojq.Index{
+					Name: "rollingUpdate"}}, {Index: &gojq.Index{Name: "partition"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "updateStrategy"}},
+						{Index: &gojq.Index{Name: "type"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "OnDelete"}}}, Op: 8}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+					{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "replicas"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "readyReplicas"}}},
+							Op: 2}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below",
+							Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "updatedReplicas"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+								Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$held"}}}, Op: 4},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}},
+								Op:    1}}}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$held"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "currentRevision"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "updateRevision"}}}}},
+								Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "its revision is being rolled out"}}}, Op: 1},
+						Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+						Op: 2}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$held"}}, Op: 1},
+		Patterns: []*gojq.Pattern{{Name: "$wanted"}}, Op: 1}}, {Name: "apps_DaemonSet",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is not yet observed"}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first",
+				Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "below", Args: []*gojq.Query{{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "updatedNumberScheduled"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "numberAvailable"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "numberReady"}}}, Op: 2}, {Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "desiredNumberScheduled"}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}}}}},
+	{Name: "apps_ReplicaSet", Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{
+				{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "replicas"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+					Str: &gojq.String{Str: "readyReplicas"}}}, Op: 2}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "availableReplicas"}}},
+					Op: 2}, {Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			Op:    2}}}}}}, {Name: "batch_Job", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "Failed"}}}}}}}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has failed"}}},
+			Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "startTime"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "suspend"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Op: 15}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{
+					{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Complete"}}}}}}},
+				Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has not started"}}}}}}},
+	{Name: "core_Pod", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "phase"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Str: "Succeeded"}}}, Op: 8}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "phase"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "Running"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "Ready"}}}}}}}, Op: 14}, Op: 15},
+		Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+		Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+			{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is "}}}, {Term: &gojq.Term{
+				Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+					Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{
+						Index: &gojq.Index{Name: "phase"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "Pending"}}}, Op: 16}}}, {Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: " and not ready"}}}}}}}}}}}, {Name: "core_PersistentVolumeClaim",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "phase"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "Bound"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 13,
+			Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 13,
+			Str: &gojq.String{Str: "is not bound"}}}}}}}, {Name: "core_Service",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "LoadBalancer"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "loadBalancer"}},
+					{Index: &gojq.Index{Name: "ingress"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has no load balancer yet"}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}},
+	{Name: "apiextensions_k8s_io_CustomResourceDefinition", Body: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Established"}}}}}}},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is not established"}}}}}}},
+	{Name: "policy_PodDisruptionBudget", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 13, Str: &gojq.String{}}}}, {Name: "autoscaling_HorizontalPodAutoscaler",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}},
+	{Name: "otherKind", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "option::reportsStatus"}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+				Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+			Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+			Str: "its controller has not reported a status yet"}}}, Else: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "objects"}}}, Op: 1}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+					{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+							Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "True"}}}, Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "strings"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+									Op: 9}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "is not ready"}}}, Op: 16}, Op: 1},
+						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1,
+						SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+							{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "Stalled"}}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "Reconciling"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8},
+								Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Queries: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "is "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ascii_downcase"}}},
+							Op: 1}}}}}}}, Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}, Op: 1}}}}}, {Name: "readyWhen",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::readyWhen"}}},
+				Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 4}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Str: "readyWhen is not met"}}}}}}}}, Term: &gojq.Term{
+	Type: 15, Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Str: "is being deleted"}}}, Elif: []*gojq.IfElif{
+			{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "observedGeneration"}}, {Optional: true}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+					Number: "0"}}, Op: 16}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 10, Number: "0"}}, Op: 16}, Op: 11}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "its latest change is not yet observed"}}}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::rule"}}}}}},
+		Catch: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+			Str: "its status cannot be read"}}}}}}}, {Name: "status", Query: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+		Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+		FuncDefs: []*gojq.FuncDef{{Name: "patch", Args: []string{"$from",
+			"$to"}, Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
+					{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
 						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+					Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
+					Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{
+					{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
 							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
-					Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-			Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}},
-		{Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
-					Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}},
-					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14},
-					Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
+						Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+				Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}},
+			{Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+						Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14},
+						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+							Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{
+					{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}},
+					Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 						Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
 						Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{
-				{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}},
-				Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-					Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{
-			{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{
-			Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"},
-					SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
-				Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-				Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-					{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
-								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
-							Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
-								Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-									Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
-								Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
-								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-									Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+							Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{
+				Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"},
+						SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
+					Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+					Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+						{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
+								Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
+									Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
+									Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
 									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
-						{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
-						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
-			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-				Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
-					{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{
-							{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-						Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}},
-		{Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed",
-				Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}},
-				{Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-					Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}},
-			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}},
-				Op:    1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-			Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
-				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}},
-			Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-			Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
+										{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
+									Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+										Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
+							{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
+				Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+					Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{
+								{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}},
+			{Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}},
+					{Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}},
+					Op:    1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+				Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}},
+				Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{
 				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
 						{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 					Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9,
-					Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
-						Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}},
-					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-					Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-					Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-								Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{
-								Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-							Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}},
-			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent",
-			Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-					{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}},
-							{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-												{Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name",
-									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
-										Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
-												Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
-													{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-															Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{
-															Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-														Op:    1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
-														Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
-															Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
-												Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-											Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}},
-							{Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-											{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}},
-									{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-								Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}},
-							{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}},
-							{Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-										Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
-										{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13},
-										{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
-											Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}},
-											IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
-							{Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}},
-							{Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {
-								Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-						Op:    1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}},
-		{Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
-					{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-					{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
-						Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-							{Index: &gojq.Index{Name: "generation"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-							{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-									Op: 9}, Op: 14}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}},
-				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "lastTransitionTime", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{
 							{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
-			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
-			{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
-			"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-			Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
-				Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
-				{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+						Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9,
+						Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+							Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
-						Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}},
-			Op:    1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}},
-		{Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
-			Op: 17}}, {Name: "finalizerChange", Body: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "FinalizerRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "finalizers", Val: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}},
-								Op:    1}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-												{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-										Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "FinalizerRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-			Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{
-				{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"},
-						SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-							{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-							Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}},
-						Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}},
-						Op:    10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20,
-								Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
-							{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{
-						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-							Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
-									{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}},
-									{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}},
-									{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{
-								Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-					{Index: &gojq.Index{Name: "conditions"}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}}}}},
-				Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
-							{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-										Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}},
-						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-				Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "with", Args: []string{
-					"$ready"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+									Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{
 					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$conditions"}, SuffixList: []*gojq.Suffix{
-							{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{
-											{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-									Op: 1}, Op: 15}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent",
+				Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+						{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}},
+								{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+													Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+														{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+																Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{
+																Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+															Op:    1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+															Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
+																Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+													Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1},
+												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+												Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}},
+								{Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+												{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}},
+										{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+									Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}},
+								{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}},
+								{Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+											Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13},
+											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
+												Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}},
+												IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
+								{Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}},
+								{Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {
+									Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+							Op:    1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}},
+			{Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
+						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+						{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
+							Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
 						Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
-							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
-								{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
-								Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-							Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
-										{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-														Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-														Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-														Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
-							{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
-								{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-									Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-								Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change",
-										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{
-																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}},
-																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
-												Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-								Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
-						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$conditions"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$ready"}},
-				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}},
-			Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-					{Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15},
-		Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-				Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "option::finalized"}}}, Then: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "rightFinalizers"}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 9, Array: &gojq.Array{}}}, Op: 16}, Op: 9}, Op: 1}, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-						{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-						Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-							Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
-						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-									Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+							{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "generation"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+								{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+										Op: 9}, Op: 14}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}},
+					Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "lastTransitionTime", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
+				Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
+				"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+				Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
+					{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
+							Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}},
+				Op:    1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}},
+			{Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+				Op: 17}}, {Name: "finalizerChange", Body: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "FinalizerRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "finalizers", Val: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}},
+									Op:    1}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+													{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+											Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "FinalizerRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"},
+							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+								{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+								Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}},
+							Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}},
+							Op:    10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20,
+									Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+								Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}},
+										{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}},
+										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{
+									Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+						{Index: &gojq.Index{Name: "conditions"}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}}}}},
+					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
+								{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+										Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+					Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "with", Args: []string{
+						"$ready"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$conditions"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9},
+								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{
+												{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+										Op: 1}, Op: 15}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+									{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
+									Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+								Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+											{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+															Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+															Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+															Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
+								{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+									{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+										Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change",
+											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+																	{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{
+																		{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}},
+																		{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+													Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+									Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
+							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$conditions"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$ready"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}},
+				Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
+					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "option::finalized"}}}, Then: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "rightFinalizers"}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 9, Array: &gojq.Array{}}}, Op: 16}, Op: 9}, Op: 1}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+							Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-											Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-										Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-												Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}},
-								{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-										Op:    1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-												Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}},
-									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+										Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 												Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-												Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}},
-											Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
-											Op:    1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-												Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-												Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
-													Op: 2}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-												Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+												Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+											Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+													Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}},
+									{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+											Op:    1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+													Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}},
+										Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+													Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+												Op:    1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+											If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+													Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
 													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 														{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-													Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-												Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},
-											Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}},
-											Op:    1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
-						{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
-					Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
-	Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-	{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{
+													Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+													Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
+														Op: 2}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+													Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+														Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+													Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},
+												Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}},
+												Op:    1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
+							{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
+		Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+		{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
 		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
