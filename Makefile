@@ -12,6 +12,9 @@ ifeq ($(findstring :$(INTERPRETER):,:$(PATH)::),)
 export PATH := $(INTERPRETER):$(PATH)
 endif
 
+# Begins a recipe that needs a program: without it, the target is skipped. .ci/missing.py lists these targets.
+with = @command -v $(1) >/dev/null || { echo "$(1) is not installed: skipped make $@"; exit 0; }; set -x;
+
 .DEFAULT_GOAL := help
 .PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
@@ -32,14 +35,13 @@ bin/kubectl:
 
 e2e-dev: build dev bin/kubectl verify-page-editor ## test argoperator dev with kubectl and with Chromium; some tests with E2E='-run TestKubectl'
 	ARGOPERATOR_DEV=$(CURDIR)/bin/argoperator-dev go test -count 1 -timeout 20m -run TestServersAgree $(filter -short,$(E2E)) ./pkg/internal/run/live
-	cd e2e/dev && go vet . && go test -count 1 -timeout 40m $(E2E) .
+	cd e2e/tools && go vet ./dev && go test -count 1 -timeout 40m $(E2E) ./dev
 
 page-editor: ## bundle the editor of the page of argoperator dev, as pinned in pkg/internal/run/page/editor; needs npm
 	cd pkg/internal/run/page/editor && ./build
 
 verify-page-editor: ## fail if `make page-editor` would change the bundle
-	@command -v npm >/dev/null || echo "npm is not installed: skipped make verify-page-editor"
-	! command -v npm >/dev/null || { pkg/internal/run/page/editor/build $(CURDIR)/bin/editor.js && cmp bin/editor.js pkg/internal/run/page/assets/editor.js; }
+	$(call with,npm) pkg/internal/run/page/editor/build $(CURDIR)/bin/editor.js && cmp bin/editor.js pkg/internal/run/page/assets/editor.js
 
 test: ## run the unit tests of Go; bin/tests.json has their output. `make vet` has the checks that go test would do again
 	@mkdir -p bin
@@ -49,8 +51,7 @@ test: ## run the unit tests of Go; bin/tests.json has their output. `make vet` h
 RACED = ./pkg/internal/jq/jq ./pkg/internal/run/simulate ./pkg/internal/run/testsuite ./pkg/argoperator
 
 test-race: ## run the unit tests of what runs jq with the race detector
-	@command -v $$(go env CC) >/dev/null || echo "a C compiler is not installed: skipped make test-race"
-	! command -v $$(go env CC) >/dev/null || go test -race -vet off -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq/jq
+	$(call with,$$(go env CC)) go test -race -vet off -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq/jq
 
 race: ## run the unit tests of the packages that start goroutines with the race detector; compiles Argo again, which takes minutes
 	go test -race -short -timeout 60m $(RACED)
@@ -65,8 +66,7 @@ test-python: ## run the unit tests of the pod-side program and of .ci
 	$(PYTHON) -B -m unittest discover --start-directory .ci --pattern '*_test.py'
 
 test-js: ## run the unit tests of JavaScript
-	@command -v node >/dev/null || echo "node is not installed: skipped make test-js"
-	! command -v node >/dev/null || node --test $$(git ls-files '*.test.js')
+	$(call with,node) node --test $$(git ls-files '*.test.js')
 
 vet: ## run go vet on everything, the cluster suite and the tests of make perf included
 	go vet -tags e2e,perf ./...
@@ -77,11 +77,10 @@ lint: lint-scripts ## check format and habits (gofumpt, staticcheck, revive), as
 	go tool revive -config .revive.toml -set_exit_status ./...
 
 lint-scripts: ## check Python and JavaScript (ruff, Biome), as pinned in .ci/linters
-	@.ci/linters/run
+	$(call with,npm) .ci/linters/run
 
 words: ## check spelling and wording of pages, comments, help and findings, by the rules of .ci/words/styles; one file with FILES=README.md
-	cd .ci/words && go vet . && go build -o ../../bin/ . github.com/vale-cli/vale/v3/cmd/vale
-	bin/words $(FILES)
+	$(call with,$$(go env CC)) go build -o bin/ ./e2e/words && (cd e2e/tools && go build -o ../../bin/ github.com/vale-cli/vale/v3/cmd/vale) && bin/words $(FILES)
 
 format: ## rewrite the Go files in the format that lint asks for
 	go tool gofumpt -w .
@@ -92,8 +91,8 @@ tidy: ## rewrite go.mod and go.sum as the imports need them
 verify-tidy: ## fail if `make tidy` would change anything
 	go mod tidy -diff
 
-coretypes: ## rewrite the schemas of Kubernetes' types, from the version of k8s.io/api in pkg/internal/lang/coretypes/generate
-	cd pkg/internal/lang/coretypes/generate && go run . ../types.json.gz
+coretypes: ## rewrite the schemas of Kubernetes' types, from the version of k8s.io/api in go.mod
+	go run ./pkg/internal/testing/generate/coretypes pkg/internal/lang/coretypes/types.json.gz
 
 generate: ## rewrite what is made from other files, the JSON Schema and the goldens; their diff is the review
 	go generate ./...
@@ -115,7 +114,7 @@ realcrds: ## make operators and samples of the CustomResourceDefinitions of well
 verify: verify-tidy vet lint words build test-python test-js test test-race ## run the checks and tests that every change must pass, each once
 	@$(PYTHON) .ci/missing.py bin/tests.json
 
-test-missing: ## run the tests that the last `make test` skipped for a program that was not installed
+test-missing: lint-scripts test-js words test-race ## run what `make verify` skips if a program is not installed
 	$(PYTHON) .ci/missing.py --again bin/tests.json
 
 all-checks: ## run all that continuous integration knows, which leaves out what a change cannot break; on Debian, as root
@@ -143,8 +142,8 @@ operators: build ## play operators that people really write on the cluster, and 
 e2e-guards: build ## take away what each guarantee rests on and each right, one at a time: it has to be missed
 	E2E_GUARDS=all $(SUITE) -timeout 120m -run 'TestGuards|TestLeastPrivilege' $(E2E) ./e2e
 
-peers: build ## compare what is written for kustomize and Helm with what those make of it; builds them, as pinned in e2e/peers
-	cd e2e/peers && go vet . && go test -count 1 -timeout 60m .
+peers: build ## compare what is written for kustomize and Helm with what those make of it; builds them, as pinned in e2e/tools
+	cd e2e/tools && go vet ./peers && go test -count 1 -timeout 60m ./peers
 
 agreement: ## compare the validation of children with that of Kubernetes, as pinned in e2e/agreement, and make docs/explanation/agreement.md of it; takes minutes
 	cd e2e/agreement && go vet . && go run .
@@ -153,15 +152,15 @@ guarantees: ## bring docs/explanation/guarantees.md up to date by the results of
 	go run ./e2e/report bin/e2e-results.json
 
 bench: ## measure the generator beside helm, kustomize and argo lint, in one run; builds them; BENCH='-counts 1,10' for fewer
-	cd e2e/bench && go vet ./... && go build -o ../../bin/ ./floor ./argolint && go build -o ../../bin/bench .
-	cd e2e/peers && go build -o ../../bin/ helm.sh/helm/v4/cmd/helm && go build -o ../../bin/ sigs.k8s.io/kustomize/kustomize/v5
+	go build -o bin/ ./e2e/bench ./e2e/bench/floor
+	cd e2e/tools && go build -o ../../bin/ ./argolint helm.sh/helm/v4/cmd/helm sigs.k8s.io/kustomize/kustomize/v5
 	go build -trimpath -ldflags "-X github.com/argoperator/argoperator/pkg/internal/base/release.Version=v0.0.0" -o bin/released ./cmd/argoperator
 	go build -trimpath -o bin/ ./pkg/internal/testing/parts
 	bin/bench -argoperator bin/released -results docs/explanation/performance-generator.json $(BENCH)
 	go run ./e2e/report
 
 bench-cluster: build ## measure operators on the cluster, the same in Go beside ours; one with CONTENDERS=direct/memcached
-	cd e2e/reference && go vet . && go build -o ../../bin/reference .
+	go build -o bin/ ./e2e/reference
 	E2E_BENCH="$${CONTENDERS:-all}" E2E_BENCH_RESULTS=$(CURDIR)/docs/explanation/performance-operators.json E2E_REFERENCE=$(CURDIR)/bin/reference \
 		$(SUITE) -timeout 120m -run TestBench $(E2E) ./e2e
 	go run ./e2e/report

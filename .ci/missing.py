@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints one line for each program that tests were skipped for: .ci/missing.py FILE, with the output of `go test -json`. With
---again, it runs these tests again.
+"""Prints one line for each missing program with what it is missing for: the targets of make that need it, and the tests that
+were skipped. .ci/missing.py FILE, with the output of `go test -json`; with --again, it runs these tests again.
 
 The output is complete even if Go did not repeat tests that have passed before: its cache keeps it.
 """
@@ -8,8 +8,13 @@ The output is complete even if Go did not repeat tests that have passed before: 
 import collections
 import json
 import re
+import shutil
 import subprocess
 import sys
+
+COMPILER = subprocess.run(["go", "env", "CC"], capture_output=True, text=True, check=True).stdout.strip()
+# The targets that `make verify` leaves out without a program; `make test-missing` makes them.
+TARGETS = {"node": ["make test-js"], "npm": ["make lint-scripts"], COMPILER: ["make test-race", "make words"]}
 
 
 def skips(file):
@@ -27,6 +32,9 @@ def skips(file):
 def show(skipped):
     """Prints the tests by program."""
     tests = collections.defaultdict(set)
+    for program in TARGETS:
+        if not shutil.which(program):
+            tests[program].update(TARGETS[program])
     for program, _, test in skipped:
         tests[program].add(test)
     for program in sorted(tests):

@@ -10,7 +10,7 @@ import (
 )
 
 // TestOutputs installs an operator by each format that writes files, with the
-// program that the format is for. Helm is built from e2e/peers. Each has a kind
+// program that the format is for. Helm is built from e2e/tools. Each has a kind
 // of its own, and waits for no other.
 func TestOutputs(t *testing.T) {
 	if testing.Short() {
@@ -64,7 +64,7 @@ func byHelm(t *testing.T, definition string, works func(*operator)) {
 	helm := func(args ...string) {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), "go", append([]string{"tool", "helm"}, args...)...)
-		cmd.Dir = "peers"
+		cmd.Dir = "tools"
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
 		}

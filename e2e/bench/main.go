@@ -51,7 +51,7 @@ func main() {
 	flag.StringVar(&p.argoperator, "argoperator", "bin/argoperator", "program to measure")
 	flag.StringVar(&p.parts, "parts", "bin/parts", "program of pkg/internal/testing/parts")
 	flag.StringVar(&p.floor, "floor", "bin/floor", "program of e2e/bench/floor")
-	flag.StringVar(&p.argolint, "argolint", "bin/argolint", "program of e2e/bench/argolint")
+	flag.StringVar(&p.argolint, "argolint", "bin/argolint", "program of e2e/tools/argolint")
 	flag.StringVar(&p.helm, "helm", "bin/helm", "helm")
 	flag.StringVar(&p.kustomize, "kustomize", "bin/kustomize", "kustomize")
 	definition := flag.String("f", "examples/memcached/operator.yaml", "definition whose copies are generated")

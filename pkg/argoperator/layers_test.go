@@ -29,33 +29,33 @@ const internal = "pkg/internal/"
 // wing is a part of the architecture: a folder of pkg/internal, or public packages.
 type wing struct {
 	name   string
-	on     string   // the wing that it stands on: its rooms may import all of that wing and of the wings below
-	others []string // modules that its rooms may import, by prefix; nil allows the standard library only
-	rooms  []room
+	on     string   // the wing that it stands on: its parts may import all of that wing and of the wings below
+	others []string // modules that its parts may import, by prefix; nil allows the standard library only
+	parts  []part
 }
 
-// room is a package of a wing.
-type room struct {
+// part is a package of a wing.
+type part struct {
 	path    string
 	inside  []string // packages of its own wing that it may import
 	engines bool     // it may link Argo's engine code
 }
 
-// at returns a room of a folder below pkg/internal. It may import the named packages of
+// at returns a part of a folder below pkg/internal. It may import the named packages of
 // its wing.
-func at(path string, inside ...string) room { return room{path: internal + path, inside: inside} }
+func at(path string, inside ...string) part { return part{path: internal + path, inside: inside} }
 
-// linking returns such a room whose dependencies contain Argo's engine code.
-func linking(path string, inside ...string) room {
-	return room{path: internal + path, inside: inside, engines: true}
+// linking returns such a part whose dependencies contain Argo's engine code.
+func linking(path string, inside ...string) part {
+	return part{path: internal + path, inside: inside, engines: true}
 }
 
-// wings lists the wings from the bottom up, and in each its rooms. A new package is a new
+// wings lists the wings from the bottom up, and in each its parts. A new package is a new
 // line in its wing, after the packages that it imports.
 var wings = []wing{
 	{
 		name: "base", // knows nothing of Kubernetes
-		rooms: []room{
+		parts: []part{
 			{path: "templates"},
 			at("base/terminal"),
 			at("base/release"),
@@ -66,7 +66,7 @@ var wings = []wing{
 	{
 		name: "lang", on: "base", // what users may write
 		others: []string{"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/"},
-		rooms: []room{
+		parts: []part{
 			{path: "pkg/apis/v1alpha1"},
 			at("lang/source", "pkg/apis/v1alpha1"),
 			at("lang/coretypes", "lang/source"),
@@ -78,7 +78,7 @@ var wings = []wing{
 	{
 		name: "jq", on: "lang", // the expressions of definitions
 		others: []string{"github.com/itchyny/gojq"},
-		rooms: []room{
+		parts: []part{
 			at("jq/jq"),
 			at("jq/jqhint", "jq/jq"),
 			at("jq/jqfile", "jq/jq"),
@@ -91,7 +91,7 @@ var wings = []wing{
 			"go.yaml.in/yaml/v2", "k8s.io/", "sigs.k8s.io/yaml", "sigs.k8s.io/crdify/pkg/", "github.com/itchyny/gojq", "github.com/rogpeppe/go-internal/diff",
 			"github.com/argoproj/argo-events/pkg/apis/", "github.com/argoproj/argo-workflows/v3/pkg/apis/", prometheusTypes,
 		},
-		rooms: []room{
+		parts: []part{
 			at("operator/plan/monitoring"),
 			at("operator/plan", "operator/plan/monitoring"),
 			{path: "pkg/manifest", inside: []string{"operator/plan", "operator/plan/monitoring"}},
@@ -107,7 +107,7 @@ var wings = []wing{
 			"k8s.io/", "sigs.k8s.io/", "go.yaml.in/yaml/v3", "github.com/argoproj/", "github.com/google/cel-go", "github.com/itchyny/gojq",
 			"github.com/robfig/cron/v3", "gopkg.in/evanphx/json-patch.v4", prometheusTypes,
 		},
-		rooms: []room{
+		parts: []part{
 			at("kube/problem"),
 			at("kube/resource"),
 			at("kube/resource/sample", "kube/resource"),
@@ -121,7 +121,7 @@ var wings = []wing{
 	{
 		name: "verify", on: "kube", // judgements of definitions, of manifests and of clusters
 		others: []string{"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
-		rooms: []room{
+		parts: []part{
 			linking("verify/childcheck"),
 			at("verify/lint/accept"),
 			linking("verify/lint", "verify/lint/accept"),
@@ -132,14 +132,14 @@ var wings = []wing{
 	{
 		name: "library", on: "verify",
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/apimachinery/pkg/runtime/schema"},
-		rooms:  []room{{path: "pkg/argoperator", engines: true}},
+		parts:  []part{{path: "pkg/argoperator", engines: true}},
 	},
 	{
 		name: "run", on: "library", // operators at work
 		others: []string{
 			"k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/cloudevents/sdk-go", "go.uber.org/zap", "github.com/itchyny/gojq", "github.com/robfig/cron/v3",
 		},
-		rooms: []room{
+		parts: []part{
 			linking("run/simulate"),
 			linking("run/testsuite", "run/simulate"),
 			at("run/devcluster"),
@@ -150,7 +150,7 @@ var wings = []wing{
 	{
 		name: "project", on: "library", // the projects of users
 		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "sigs.k8s.io/yaml", "go.yaml.in/yaml/v3", "github.com/google/go-containerregistry/"},
-		rooms: []room{
+		parts: []part{
 			linking("project/scaffold"),
 			linking("project/adopt", "project/scaffold"),
 			linking("project/krm"),
@@ -160,7 +160,7 @@ var wings = []wing{
 	{
 		name: "commands", on: "run and project",
 		others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
-		rooms: []room{
+		parts: []part{
 			{path: "pkg/cmd", engines: true},
 			{path: "cmd/argoperator", inside: []string{"pkg/cmd"}, engines: true},
 		},
@@ -168,10 +168,10 @@ var wings = []wing{
 	{
 		name: testWing, on: "run and project", // for tests, and the programs that generate and measure
 		others: []string{
-			"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "github.com/invopop/jsonschema",
+			"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "github.com/invopop/jsonschema", "golang.org/x/tools/go/packages",
 			"github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes,
 		},
-		rooms: []room{
+		parts: []part{
 			linking("testing/selfcheck"),
 			at("testing/apiservertest"),
 			at("testing/edited"),
@@ -182,14 +182,19 @@ var wings = []wing{
 			linking("testing/scaffoldtest"),
 			at("testing/parts"),
 			linking("testing/verdicts"),
+			at("testing/generate/coretypes"),
 			at("testing/generate/gosource"),
 			at("testing/generate/direct", "testing/generate/gosource"),
 			at("testing/generate/applied", "testing/generate/gosource"),
 			at("testing/generate/schemagen/schema"),
 			at("testing/generate/schemagen", "testing/generate/schemagen/schema"),
 			{path: "e2e"},
+			{path: "e2e/bench"},
+			{path: "e2e/bench/floor"},
 			{path: "e2e/pages"},
+			{path: "e2e/reference"},
 			{path: "e2e/report"},
+			{path: "e2e/words"},
 		},
 	},
 }
@@ -228,7 +233,7 @@ func TestLayers(t *testing.T) {
 			continue
 		}
 		if folder, below := strings.CutPrefix(path, internal); below && !strings.HasPrefix(folder, w.name+"/") {
-			t.Errorf("%s is a room of the wing %s, but not in its folder", path, w.name)
+			t.Errorf("%s is a part of the wing %s, but not in its folder", path, w.name)
 		}
 		for _, imported := range p.Imports {
 			if refusal := w.refusal(r, imported, listed); refusal != "" {
@@ -247,8 +252,8 @@ func TestLayers(t *testing.T) {
 // wing by any package but those of the wing itself. It sees no files of tests, so they may.
 func TestOnlyTestsImportTestingWing(t *testing.T) {
 	for _, w := range wings {
-		for _, r := range w.rooms {
-			for _, helper := range wings[len(wings)-1].rooms {
+		for _, r := range w.parts {
+			for _, helper := range wings[len(wings)-1].parts {
 				refused := w.refusal(r, module+"/"+helper.path, nil) != ""
 				if w.name != testWing && !refused {
 					t.Errorf("%s may import %s, which is for tests", r.path, helper.path)
@@ -262,7 +267,7 @@ func TestOnlyTestsImportTestingWing(t *testing.T) {
 }
 
 // TestLayersAreOrdered requires that each wing stands on wings before it, and that each
-// room imports rooms before it.
+// part imports parts before it.
 func TestLayersAreOrdered(t *testing.T) {
 	var above []string
 	for _, w := range wings {
@@ -273,7 +278,7 @@ func TestLayersAreOrdered(t *testing.T) {
 		}
 		above = append(above, w.name)
 		var before []string
-		for _, r := range w.rooms {
+		for _, r := range w.parts {
 			for _, inside := range r.inside {
 				if !slices.Contains(before, inside) {
 					t.Errorf("%s imports %s, which is not before it in the wing %s", r.path, inside, w.name)
@@ -398,8 +403,8 @@ func TestPrintersEscape(t *testing.T) {
 	}
 }
 
-// refusal returns why a room of the wing may not import a package; empty if it may.
-func (w wing) refusal(r room, imported string, listed map[string]pkg) string {
+// refusal returns why a part of the wing may not import a package; empty if it may.
+func (w wing) refusal(r part, imported string, listed map[string]pkg) string {
 	path, ours := strings.CutPrefix(imported, module+"/")
 	if !ours {
 		if listed[imported].Standard || hasPrefix(imported, w.others) {
@@ -435,16 +440,16 @@ func (w wing) reach() []string {
 	return all
 }
 
-// find returns the wing and the room of a package.
-func find(path string) (wing, room, bool) {
+// find returns the wing and the part of a package.
+func find(path string) (wing, part, bool) {
 	for _, w := range wings {
-		for _, r := range w.rooms {
+		for _, r := range w.parts {
 			if r.path == path {
 				return w, r, true
 			}
 		}
 	}
-	return wing{}, room{}, false
+	return wing{}, part{}, false
 }
 
 func hasPrefix(path string, prefixes []string) bool {

@@ -105,7 +105,7 @@ func exampleLines(cmd *cobra.Command) []string {
 			continue
 		case slices.Contains(failsOffline, line):
 			line += " || test $? = 1"
-		case strings.HasPrefix(line, "argoperator dev "): // its API server is another program; e2e/dev has its tests
+		case strings.HasPrefix(line, "argoperator dev "): // its API server is another program; e2e/tools/dev has its tests
 			line += " || test $? = 2"
 		case endless.MatchString(line):
 			line = "timeout --foreground --preserve-status -s INT 5 " + line

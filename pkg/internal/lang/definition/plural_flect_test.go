@@ -48,7 +48,7 @@ func TestPluralIsThatOfControllerTools(t *testing.T) {
 // TestPluralOfWords compares the plurals of English words, of compounds of them, and
 // of random letters.
 func TestPluralOfWords(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join(moduleDir(t, "../../../../.ci/words", "github.com/vale-cli/vale/v3"), "internal/spell/data/en_US-web.dic"))
+	data, err := os.ReadFile(filepath.Join(moduleDir(t, "../../../../e2e/tools", "github.com/vale-cli/vale/v3"), "internal/spell/data/en_US-web.dic"))
 	if err != nil {
 		t.Skipf("no dictionary in the module cache: %v", err)
 	}

@@ -20,8 +20,8 @@ var (
 	yamlLine   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+)`) })
 )
 
-// YAMLError returns what is wrong, and the line from 1 that an error of the YAML library
-// names; 0 if it names none.
+// YAMLError returns the message of an error of the YAML library, and the line from 1 that
+// it names; 0 if it names none.
 func YAMLError(err error) (message string, line int) {
 	text := err.Error()
 	if m := yamlLine().FindStringSubmatch(text); m != nil {

@@ -108,11 +108,11 @@ func TestReload(t *testing.T) {
 
 // TestConsent does not run the programs of a definition unless the user allows it.
 func TestConsent(t *testing.T) {
-	s := start(t, "-f", "../../examples/memcached-logic")
+	s := start(t, "-f", "../../../examples/memcached-logic")
 	if !strings.Contains(s.said(), "python3 main.py") {
 		t.Errorf("the programs are not named:\n%s", s.said())
 	}
-	s.kubectl("apply", "-f", "../../examples/memcached-logic/samples/memcached.yaml")
+	s.kubectl("apply", "-f", "../../../examples/memcached-logic/samples/memcached.yaml")
 	eventually(t, "the condition Ready", "true", func() string {
 		out := s.kubectl("get", "memcached", "memcached", "-o", "jsonpath={.status.conditions}")
 		return map[bool]string{true: "true", false: out}[strings.Contains(out, "--run-logic")]
@@ -141,7 +141,7 @@ func TestBrokenDefinition(t *testing.T) {
 	if err := os.WriteFile(file, []byte("apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: web}\nspec: {}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("../../bin/argoperator", "dev", "-f", file)
+	cmd := exec.Command("../../../bin/argoperator", "dev", "-f", file)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

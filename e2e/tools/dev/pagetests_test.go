@@ -82,7 +82,7 @@ func TestTests(t *testing.T) {
 				t.Errorf("the test has no %q:\n%s", want, data)
 			}
 		}
-		out, err := exec.Command("../../bin/argoperator", "test", "-f", dir, "--run", "recorded").CombinedOutput()
+		out, err := exec.Command("../../../bin/argoperator", "test", "-f", dir, "--run", "recorded").CombinedOutput()
 		if err != nil {
 			t.Errorf("argoperator test: %v\n%s\n%s", err, out, data)
 		}

@@ -1,6 +1,5 @@
 // Package peers compares what argoperator writes for kustomize and Helm with
-// what those make of it. It is a module of its own, so that argoperator does not
-// depend on them; they are built from it, as pinned in go.mod.
+// what those make of it. They are built as pinned in go.mod.
 package peers
 
 import (
@@ -20,7 +19,7 @@ import (
 )
 
 const (
-	root   = "../.."
+	root   = "../../.."
 	binary = root + "/bin/argoperator"
 )
 

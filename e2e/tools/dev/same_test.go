@@ -52,7 +52,7 @@ func TestSameAsCluster(t *testing.T) {
 func play(t *testing.T, kubeconfig, command string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", command)
-	cmd.Dir = "../.."
+	cmd.Dir = "../../.."
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "PATH=bin:"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
 	if err != nil && len(out) == 0 {

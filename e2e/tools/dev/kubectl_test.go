@@ -114,7 +114,7 @@ func TestPermissions(t *testing.T) {
 
 // TestExamples runs each example until its samples are there and nothing failed.
 func TestExamples(t *testing.T) {
-	definitions, err := filepath.Glob("../../examples/*/operator.yaml")
+	definitions, err := filepath.Glob("../../../examples/*/operator.yaml")
 	if err != nil || len(definitions) == 0 {
 		t.Fatalf("no example: %v", err)
 	}

@@ -32,7 +32,7 @@ type session struct {
 // start runs argoperator dev until the end of the test.
 func start(t *testing.T, args ...string) *session {
 	t.Helper()
-	program, err := filepath.Abs("../../bin/argoperator")
+	program, err := filepath.Abs("../../../bin/argoperator")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func (s *session) try(stdin string, args ...string) (string, error) {
 func (s *session) tryFor(limit time.Duration, stdin string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "../../bin/kubectl", args...)
+	cmd := exec.CommandContext(ctx, "../../../bin/kubectl", args...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+s.kubeconfig)
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
@@ -164,10 +164,10 @@ func (s *session) ready(object string) {
 func copyOf(t *testing.T, dir string) string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), filepath.Base(dir))
-	if err := os.CopyFS(out, os.DirFS(filepath.Join("../..", dir))); err != nil {
+	if err := os.CopyFS(out, os.DirFS(filepath.Join("../../..", dir))); err != nil {
 		t.Fatal(err)
 	}
 	return out
 }
 
-const memcached = "../../examples/memcached"
+const memcached = "../../../examples/memcached"

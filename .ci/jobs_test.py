@@ -1,16 +1,16 @@
-"""Tests of lanes.py."""
+"""Tests of jobs.py."""
 
 import pathlib
 import subprocess
 import unittest
 
-import lanes
+import jobs
 
 ROOT = pathlib.Path(__file__).parent.parent
 
 
 class Needed(unittest.TestCase):
-    """Which lanes a change needs."""
+    """Which jobs a change needs."""
 
     def test_examples(self):
         for path, want in {
@@ -23,28 +23,28 @@ class Needed(unittest.TestCase):
             "pkg/internal/project/scaffold/scaffold.go": "",
             "templates/runtime/reconcile.py": "perf dev cluster",
             "examples/foo/operator.yaml": "docs cluster",
-            "e2e/dev/page_test.go": "dev",
+            "e2e/tools/dev/page_test.go": "dev",
             "cmd/argoperator-dev/main.go": "dev",
-            "go.sum": " ".join(lanes.LANES),
+            "go.sum": " ".join(jobs.JOBS),
             ".editorconfig": "",
         }.items():
-            self.assertEqual(lanes.needed([path]), want.split(), path)
-        self.assertEqual(lanes.needed(["e2e/dev/page_test.go", "README.md"]), ["docs", "dev"])
+            self.assertEqual(jobs.needed([path]), want.split(), path)
+        self.assertEqual(jobs.needed(["e2e/tools/dev/page_test.go", "README.md"]), ["docs", "dev"])
 
     def test_paths_exist(self):
         files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-        for lane, paths in lanes.LANES.items():
+        for job, paths in jobs.JOBS.items():
             for path in " ".join(paths).split():
-                self.assertTrue(any(file.startswith(path) for file in files), f"{lane}: no file begins with {path}")
+                self.assertTrue(any(file.startswith(path) for file in files), f"{job}: no file begins with {path}")
 
-    def test_run_has_every_lane(self):
+    def test_run_has_every_job(self):
         run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-        for lane in lanes.LANES:
-            self.assertRegex(run, rf"(?m)^ *lane {lane} \d+ ")
+        for job in jobs.JOBS:
+            self.assertRegex(run, rf"(?m)^ *job {job} \d+ ")
 
     def test_limits(self):
         run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-        minutes = [int(words[2]) for words in map(str.split, run.splitlines()) if words[:1] == ["lane"]]
+        minutes = [int(words[2]) for words in map(str.split, run.splitlines()) if words[:1] == ["job"]]
         self.assertLessEqual(sum(minutes), 75)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the lanes of continuous integration that a change needs, beside `make verify`, which every change needs.
+"""Prints the jobs of continuous integration that a change needs, beside `make verify`, which every change needs.
 
 The change is what differs from the last landed state: the merge base with the default branch or, on that branch, the previous
-commit. CI_BASE names another commit. If none is known, the change needs every lane.
+commit. CI_BASE names another commit. If none is known, the change needs every job.
 """
 
 import os
@@ -10,42 +10,42 @@ import subprocess
 
 PRODUCT = "cmd/argoperator/ pkg/ templates/"
 
-# By lane: the paths that it tests, and those below them that it does not. A path is everything that begins with it.
-LANES = {
+# By job: the paths that it tests, and those below them that it does not. A path is everything that begins with it.
+JOBS = {
     "perf": (
         f"{PRODUCT} testdata/instructions.json testdata/allocations.json",
         "pkg/internal/run/ pkg/internal/project/ pkg/internal/testing/",
     ),
     "docs": ("README.md docs/ examples/", ""),
     "dev": (
-        "cmd/argoperator-dev/ e2e/dev/ pkg/cmd/dev templates/runtime/ pkg/internal/kube/cluster/"
+        "cmd/argoperator-dev/ e2e/tools/ pkg/cmd/dev templates/runtime/ pkg/internal/kube/cluster/"
         " pkg/internal/run/devcluster/ pkg/internal/run/live/ pkg/internal/run/page/ pkg/internal/run/simulate/",
         "",
     ),
     "cluster": (
         f"{PRODUCT} examples/ e2e/",
-        "pkg/internal/run/ pkg/internal/project/ pkg/internal/testing/ e2e/dev/ e2e/peers/ e2e/agreement/",
+        "pkg/internal/run/ pkg/internal/project/ pkg/internal/testing/ e2e/tools/ e2e/agreement/ e2e/words/",
     ),
     "race": (
         "pkg/argoperator/ pkg/cmd/test pkg/internal/jq/jq/ pkg/internal/kube/ pkg/internal/run/simulate/ pkg/internal/run/testsuite/",
         "",
     ),
 }
-EVERY_LANE = ("go.mod", "go.sum", "Makefile", ".ci/run", ".ci/lanes.py")
+EVERY_JOB = ("go.mod", "go.sum", "Makefile", ".ci/run", ".ci/jobs.py")
 
 
 def needed(paths):
-    """Returns the lanes that a change of these paths needs."""
-    if any(path in EVERY_LANE for path in paths):
-        return list(LANES)
-    return [lane for lane in LANES if any(tests(lane, path) for path in paths)]
+    """Returns the jobs that a change of these paths needs."""
+    if any(path in EVERY_JOB for path in paths):
+        return list(JOBS)
+    return [job for job in JOBS if any(tests(job, path) for path in paths)]
 
 
-def tests(lane, path):
-    """Reports whether a lane tests a path."""
-    if lane in ("perf", "cluster") and path.startswith("pkg/") and path.endswith("_test.go"):
+def tests(job, path):
+    """Reports whether a job tests a path."""
+    if job in ("perf", "cluster") and path.startswith("pkg/") and path.endswith("_test.go"):
         return False
-    included, excluded = (tuple(paths.split()) for paths in LANES[lane])
+    included, excluded = (tuple(paths.split()) for paths in JOBS[job])
     return path.startswith(included) and not path.startswith(excluded or ("\0",))
 
 
@@ -66,12 +66,12 @@ def base():
 
 
 def main():
-    """Prints the lanes, one per line."""
+    """Prints the jobs, one per line."""
     if landed := base():
         changed = git("diff", "--name-only", "--no-renames", *landed) + git("ls-files", "--others", "--exclude-standard")
         print("\n".join(needed(changed)))
     else:
-        print("\n".join(LANES))
+        print("\n".join(JOBS))
 
 
 if __name__ == "__main__":
