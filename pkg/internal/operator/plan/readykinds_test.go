@@ -72,7 +72,7 @@ func TestReadyChildren(t *testing.T) {
 
 // TestReadyRecipe requires that the recipe for a readiness rule names every place.
 func TestReadyRecipe(t *testing.T) {
-	recipe := section(t, "contributing/how-to-add.md", "A readiness rule")
+	recipe := section(t, "contributing/programs.md", "A readiness rule")
 	for _, place := range []string{
 		"pkg/internal/operator/plan/direct/ready.jq", "go generate ./pkg/internal/operator/plan", "TestReadyTable", "readyChildren",
 		"expressions.md", "pkg/internal/run/testsuite/ready.go", "TestGolden", "TestOperators",
