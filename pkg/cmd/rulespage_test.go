@@ -23,7 +23,8 @@ CustomResourceDefinitions that belong to them. This page lists its rules.
 - **since** is the first release of argoperator with the rule.
 - **--fix** means that ` + "`argoperator lint --fix`" + ` corrects what has only one correction.
 
-An object that is not among the checked objects may exist in the cluster. No rule reports it as missing.
+An object that is not among the checked objects may exist in the cluster. It is reported as missing only if the checked objects
+include one that fits and that nothing uses.
 
 The examples show the lines that matter, and ` + "`# …`" + ` for others. The links lead to the whole files.
 `

@@ -21,6 +21,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/kube/builtin"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // Child validates a child object. A built-in kind is validated against its Go type
@@ -100,6 +101,24 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, typed any) {
 func required(r *problem.Report, at *field.Path, hint string) {
 	r.Add(at, problem.CodeChild, hint, "Required value")
 	r.Problems[len(r.Problems)-1].Required = true
+}
+
+// Values reports what the API server refuses in the metadata of an object, and in the values of
+// a built-in kind. Names and namespaces may be missing, because tools such as kustomize add
+// them. It may modify the object.
+func Values(r *problem.Report, object manifest.Object) {
+	kind := object.GetObjectKind().GroupVersionKind()
+	if object.GetName() == "" {
+		object.SetName("x")
+	}
+	errs := apivalidation.ValidateObjectMetaAccessor(
+		object, object.GetNamespace() != "", builtin.Name(kind.GroupKind()), field.NewPath("metadata"))
+	if scheme.Scheme.Recognizes(kind) {
+		errs = append(errs, builtin.Validate(object).Refusals...)
+	}
+	refused(r, slices.DeleteFunc(errs, func(err *field.Error) bool {
+		return err.Type == field.ErrorTypeRequired && strings.HasSuffix(err.Field, ".namespace")
+	}))
 }
 
 // final marks the problems after which the API server does not look at the values.

@@ -2,8 +2,10 @@ package admission
 
 import (
 	"slices"
+	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/robfig/cron/v3"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -24,6 +26,23 @@ func ResourceEntry(r *problem.Report, code string, at *field.Path, e eventsv1.Re
 	}
 	if e.Filter != nil {
 		resourceFilter(r, code, at.Child("filter"), *e.Filter)
+	}
+}
+
+// CalendarEntry reports why Argo Events would refuse a calendar, which restates its
+// validation.
+func CalendarEntry(r *problem.Report, code string, at *field.Path, e eventsv1.CalendarEventSource) {
+	switch {
+	case e.Schedule != "":
+		if _, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(e.Schedule); err != nil {
+			r.Add(at.Child("schedule"), code, `five fields, such as "0 6 * * *"`, "%v", err)
+		}
+	case e.Interval != "":
+		if _, err := time.ParseDuration(e.Interval); err != nil {
+			r.Add(at.Child("interval"), code, "a duration such as 15s", "%q is no duration", e.Interval)
+		}
+	default:
+		r.Add(at, code, "set schedule or interval", "must have either schedule or interval")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	corev1 "k8s.io/api/core/v1"
@@ -159,6 +160,23 @@ func patched(spec corev1.PodSpec, patches ...string) (*corev1.PodSpec, error) {
 		return nil, fmt.Errorf("applying podSpecPatch: %w", err)
 	}
 	return out, nil
+}
+
+// EventsPod returns the pod that Argo's controller creates for an EventSource or a
+// Sensor.
+func EventsPod(t *eventsv1.Template) *corev1.PodSpec {
+	spec := &corev1.PodSpec{
+		Volumes:    []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
+		Containers: []corev1.Container{{Name: "main", Image: "argo-events"}},
+	}
+	if t == nil {
+		return spec
+	}
+	t.Container.ApplyToContainer(&spec.Containers[0])
+	spec.ServiceAccountName = t.ServiceAccountName
+	spec.SecurityContext = t.SecurityContext
+	spec.Volumes = append(spec.Volumes, t.Volumes...)
+	return spec
 }
 
 // podsIn returns the pods of all Workflows, each template once for each launch.

@@ -109,16 +109,22 @@ type directMutation struct {
 	object, path string
 }
 
+// operator returns the operator without the error.
+func (m directMutation) operator(t *testing.T) *direct {
+	t.Helper()
+	switch {
+	case m.pods:
+		return newDirect(t, directAPI, "  children:", deployment, "  reconcile: {engine: workflow}\n")
+	case m.rotatesToken:
+		return newDirect(t, directAPI, "  children:", deployment, directRotation)
+	}
+	return goodDirect(t)
+}
+
 func TestObjectsReportsDirectMutations(t *testing.T) {
 	for _, m := range directMutations() {
 		t.Run(m.name, func(t *testing.T) {
-			d := goodDirect(t)
-			if m.pods {
-				d = newDirect(t, directAPI, "  children:", deployment, "  reconcile: {engine: workflow}\n")
-			}
-			if m.rotatesToken {
-				d = newDirect(t, directAPI, "  children:", deployment, directRotation)
-			}
+			d := m.operator(t)
 			m.mutate(d)
 			problems, err := Objects(d.objects)
 			if err != nil {

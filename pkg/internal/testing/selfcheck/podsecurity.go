@@ -31,10 +31,10 @@ func podSecurity(o objects) []problem.Problem {
 	}
 	template := field.NewPath("spec", "template")
 	out = append(out, argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.EventSource) {
-		restricted(r, template, evaluator, eventsPod(s.Spec.Template))
+		restricted(r, template, evaluator, argo.EventsPod(s.Spec.Template))
 	})...)
 	return append(out, argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.Sensor) {
-		restricted(r, template, evaluator, eventsPod(s.Spec.Template))
+		restricted(r, template, evaluator, argo.EventsPod(s.Spec.Template))
 	})...)
 }
 
@@ -64,21 +64,4 @@ func unknownContainers(r *problem.Report, at *field.Path, spec *corev1.PodSpec) 
 			}
 		}
 	}
-}
-
-// eventsPod returns the pod that Argo's controller creates for an EventSource or a
-// Sensor.
-func eventsPod(t *eventsv1.Template) *corev1.PodSpec {
-	spec := &corev1.PodSpec{
-		Volumes:    []corev1.Volume{{Name: "tmp", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}},
-		Containers: []corev1.Container{{Name: "main", Image: "argo-events"}},
-	}
-	if t == nil {
-		return spec
-	}
-	t.Container.ApplyToContainer(&spec.Containers[0])
-	spec.ServiceAccountName = t.ServiceAccountName
-	spec.SecurityContext = t.SecurityContext
-	spec.Volumes = append(spec.Volumes, t.Volumes...)
-	return spec
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // permissionRules check roles and service accounts.
@@ -75,6 +76,48 @@ func permissionRules() []Rule {
 			Why:     "Every call fails with 403, and the event is lost after the last retry.",
 			Fix:     "grant the permission",
 			check:   eachTrigger(noTriggerRight),
+		},
+		{
+			Code:    "missing-lease-permission",
+			Warning: true,
+			Summary: "The service account of an EventSource or Sensor cannot hold the Lease of its leader.",
+			Why:     "With the annotation events.argoproj.io/leader-election: k8s no replica becomes the leader, and no event is handled.",
+			Fix:     "grant get, create and update on leases.coordination.k8s.io",
+			check:   noLease,
+		},
+		{
+			Code:    "binding-without-subjects",
+			Warning: true,
+			Summary: "A RoleBinding or ClusterRoleBinding has no subjects.",
+			Why:     "It grants its role to nobody.",
+			Fix:     "add subjects, or remove the binding",
+			check:   eachBinding(bindsNobody),
+		},
+		{
+			Code:    "unknown-role",
+			Warning: true,
+			Summary: "A binding refers to a role that the files do not have, and no binding refers to one that they have.",
+			Why:     "Kubernetes accepts the binding, and it grants nothing.",
+			Fix:     "correct roleRef",
+			check:   eachBinding(bindsNothing),
+		},
+		{
+			Code:    "missing-service-account",
+			Warning: true,
+			Summary: "A service account is not in the files, although others are.",
+			Why: "Pods of a service account that does not exist are not created. The files bind a role to it and create others, or they " +
+				"create another one with permissions on Argo's kinds that nothing uses.",
+			Fix:   "add the ServiceAccount, or correct the name",
+			check: missingAccount,
+		},
+		{
+			Code:    "binding-for-everyone",
+			Warning: true,
+			Summary: "A binding grants a role to everyone.",
+			Why: "The groups system:authenticated and system:serviceaccounts contain every service account of the cluster, and " +
+				"system:unauthenticated everyone who can reach the API server.",
+			Fix:   "name the service accounts that need the role",
+			check: eachBinding(bindsEveryone),
 		},
 	}
 }
@@ -173,11 +216,21 @@ func (s *objectSet) rolesOf(namespace, name string) []string {
 // bound reports whether the objects grant the account anything. If not, its roles
 // are probably in other files.
 func (s *objectSet) bound(a argo.Account) bool {
-	return slices.ContainsFunc(s.grants, func(g argo.Grant) bool { return sameAccount(g.Account, a) })
+	return slices.ContainsFunc(s.all.List, func(o manifest.Object) bool {
+		b, ok := bindingIn(o)
+		if !ok {
+			return false
+		}
+		_, _, known := argo.RoleOf(s.all, b.role, o.GetNamespace())
+		return known && slices.ContainsFunc(b.subjects, func(subject rbacv1.Subject) bool {
+			of := argo.Account{Namespace: subject.Namespace, Name: subject.Name}
+			return subject.Kind == rbacv1.ServiceAccountKind && sameAccount(of, a)
+		})
+	})
 }
 
 func sameAccount(a, b argo.Account) bool {
-	return a.Name == b.Name && (a.Namespace == b.Namespace || a.Namespace == "" || b.Namespace == "")
+	return a.Name == b.Name && sameNamespace(a.Namespace, b.Namespace)
 }
 
 // granted reports whether a call is allowed, in any namespace if the call has none.
@@ -191,7 +244,8 @@ func (s *objectSet) granted(c argo.Call) bool {
 		if c.Namespace == "" {
 			one.Namespace = g.Namespace
 		}
-		if len(g.Rule.ResourceNames) > 0 && one.Name == "" {
+		byName := !slices.Contains([]string{"create", "list", "watch"}, c.Verb) // RBAC does not know the name in these
+		if len(g.Rule.ResourceNames) > 0 && one.Name == "" && byName {
 			one.Name = g.Rule.ResourceNames[0]
 		}
 		return g.Allows(one)
@@ -238,6 +292,7 @@ func noWatch(i *inspection, s *eventsv1.EventSource) {
 			Group:     e.Group,
 			Resource:  e.Resource,
 			Namespace: e.Namespace,
+			Name:      selectedName(e),
 		}
 		if lacks := i.set.missing(c, "list", "watch"); len(lacks) > 0 {
 			i.reportHint(
@@ -248,7 +303,64 @@ func noWatch(i *inspection, s *eventsv1.EventSource) {
 				strings.Join(lacks, " and "),
 				argo.Qualified(c.Group, c.Resource),
 			)
+		} else if e.Namespace == "" && i.set.onlyInNamespaces(c) {
+			i.reportHint(field.NewPath("spec", "resource").Key(name), "grant it by a ClusterRoleBinding, or set namespace",
+				"service account %s can watch %s in single namespaces, but the EventSource watches all of them",
+				c.Account.Name, argo.Qualified(c.Group, c.Resource))
 		}
+	}
+}
+
+// selectedName returns the name of the only object that an entry watches; "" if it is not
+// limited to one.
+func selectedName(e eventsv1.ResourceEventSource) string {
+	if e.Filter == nil {
+		return ""
+	}
+	for _, f := range e.Filter.Fields {
+		if f.Key == "metadata.name" && f.Operation != "!=" {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+// onlyInNamespaces reports whether an account may list or watch objects in some namespaces
+// only.
+func (s *objectSet) onlyInNamespaces(c argo.Call) bool {
+	return s.bound(c.Account) && c.Account.Name != "default" && slices.ContainsFunc([]string{"list", "watch"}, func(verb string) bool {
+		return !slices.ContainsFunc(s.grants, func(g argo.Grant) bool {
+			one := c
+			one.Account, one.Verb = g.Account, verb
+			return sameAccount(g.Account, c.Account) && g.Namespace == "" && g.Allows(one)
+		})
+	})
+}
+
+func noLease(i *inspection) {
+	account := ""
+	switch o := i.Object.(type) {
+	case *eventsv1.EventSource:
+		if len(o.Spec.Resource)+len(o.Spec.Calendar) == 0 {
+			return // other types do not elect a leader
+		}
+		account = argo.EventsAccount(o.Spec.Template)
+	case *eventsv1.Sensor:
+		account = argo.EventsAccount(o.Spec.Template)
+	default:
+		return
+	}
+	c := argo.Call{
+		Account: argo.Account{Namespace: i.Object.GetNamespace(), Name: account}, Group: "coordination.k8s.io", Resource: "leases",
+		Namespace: i.Object.GetNamespace(),
+	}
+	if i.Object.GetAnnotations()[argo.LeaderElection] != "k8s" {
+		return
+	}
+	if lacks := i.set.missing(c, "get", "create", "update"); len(lacks) > 0 {
+		i.reportHint(field.NewPath("metadata", "annotations").Key(argo.LeaderElection),
+			"grant "+strings.Join(lacks, " and ")+" on leases.coordination.k8s.io",
+			"service account %s cannot %s leases", account, strings.Join(lacks, " and "))
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// Rule detects one common mistake in hand-written manifests. Objects that are not
-// among the files may be in the cluster, so a rule must not report them as missing.
+// Rule detects one common mistake in hand-written manifests. Objects that are not among the
+// files may be in the cluster, so a rule needs evidence in the files to report them as missing.
 type Rule struct {
 	Code    string  // stable, kebab-case; never renamed or reused
 	Warning bool    // works now but causes trouble later
@@ -47,6 +47,7 @@ func Groups() []Group {
 		{"Workflows", workflowRules()},
 		{"Workflows that events start", eventDrivenRules()},
 		{"Permissions", permissionRules()},
+		{"Monitoring", monitoringRules()},
 	}
 }
 

@@ -84,6 +84,9 @@ func shapeRules() []Rule {
 // the objects.
 func legal(i *inspection) {
 	r := problem.About(i.Object)
+	if _, crd := i.Object.(*apiextensionsv1.CustomResourceDefinition); !crd && !templated(i.Object) { // see below
+		admission.Values(r, i.Object.DeepCopyObject().(manifest.Object))
+	}
 	switch o := i.Object.DeepCopyObject().(type) {
 	case *eventsv1.EventBus:
 		admission.EventBus(r, i.rule.Code, o)
@@ -91,8 +94,12 @@ func legal(i *inspection) {
 		for _, name := range slices.Sorted(maps.Keys(o.Spec.Resource)) {
 			admission.ResourceEntry(r, i.rule.Code, field.NewPath("spec", "resource").Key(name), o.Spec.Resource[name])
 		}
+		for _, name := range slices.Sorted(maps.Keys(o.Spec.Calendar)) {
+			admission.CalendarEntry(r, i.rule.Code, field.NewPath("spec", "calendar").Key(name), o.Spec.Calendar[name])
+		}
 	case *eventsv1.Sensor:
 		admission.OnBus(r, i.rule.Code, i.set.all, o)
+		kindless(r, i.rule.Code, o)
 	case *apiextensionsv1.CustomResourceDefinition:
 		admission.CustomResource(r, o)
 	default:
@@ -101,8 +108,27 @@ func legal(i *inspection) {
 		}
 	}
 	for _, p := range r.Problems {
-		p.Code = i.rule.Code // of a CustomResourceDefinition it is another
+		p.Code = i.rule.Code // of Kubernetes' own kinds it is another
 		i.Problems = append(i.Problems, p)
+	}
+}
+
+// templated reports whether a program will replace parts of the metadata, such as a shell.
+func templated(o manifest.Object) bool {
+	text := fmt.Sprint(o.GetName(), o.GetGenerateName(), o.GetNamespace(), o.GetLabels())
+	return strings.Contains(text, "${") || strings.Contains(text, "{{") || strings.Contains(text, "$(")
+}
+
+// kindless reports objects of k8s triggers that say no apiVersion or kind, unless a parameter
+// writes them.
+func kindless(r *problem.Report, code string, s *eventsv1.Sensor) {
+	for _, t := range argo.Triggers(s) {
+		computed := slices.ContainsFunc(t.AllParameters(), func(p argo.Parameter) bool {
+			return p.List == "parameters" || p.Dest == "apiVersion" || p.Dest == "kind"
+		})
+		if kind := kindOf(t.Resource()); t.Resource() != nil && !computed && (kind.Kind == "" || kind.Version == "") {
+			r.Add(t.ResourcePath(), code, "add apiVersion and kind", "the object of the trigger has no apiVersion or kind")
+		}
 	}
 }
 

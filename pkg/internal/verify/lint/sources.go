@@ -7,11 +7,14 @@ import (
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // sourceRules check EventSources.
@@ -68,6 +71,23 @@ func sourceRules() []Rule {
 				"all of them.",
 			Fix:   "set spec.template.serviceAccountName",
 			check: defaultAccount,
+		},
+		{
+			Code:    "cluster-scoped-watch",
+			Summary: "An EventSource watches a cluster-scoped kind in a namespace.",
+			Why: "The path of the watch does not exist in the API. The pod tries again forever and its state is Running; only its log " +
+				"shows the error.",
+			Fix:   "remove namespace",
+			check: on(watchesNowhere),
+		},
+		{
+			Code:    "unauthenticated-webhook",
+			Warning: true,
+			Summary: "An EventSource accepts requests from everyone.",
+			Why: "Without a secret, every pod of the cluster, and everyone who can reach the endpoint, can send an event with any " +
+				"content.",
+			Fix:   "name a Secret with a token that the sender knows",
+			check: on(open),
 		},
 	}
 }
@@ -177,5 +197,54 @@ func defaultAccount(i *inspection) {
 		if creates && argo.EventsAccount(o.Spec.Template) == "default" {
 			i.report(field.NewPath("spec", "template", "serviceAccountName"), "the Sensor's triggers run as service account \"default\"")
 		}
+	}
+}
+
+func watchesNowhere(i *inspection, s *eventsv1.EventSource) {
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
+		if e := s.Spec.Resource[name]; e.Namespace != "" && i.set.clusterScoped(e) {
+			i.report(field.NewPath("spec", "resource").Key(name).Child("namespace"), "%s is cluster-scoped",
+				argo.Qualified(e.Group, e.Resource))
+		}
+	}
+}
+
+// clusterScoped reports whether a watched kind is known to be cluster-scoped.
+func (s *objectSet) clusterScoped(e eventsv1.ResourceEventSource) bool {
+	known := slices.ContainsFunc(schema.BuiltinKinds(), func(k schema.BuiltinKind) bool {
+		return k.Group == e.Group && k.Plural == e.Resource && !k.Namespaced()
+	})
+	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](s.all) {
+		if crd.Spec.Group == e.Group && crd.Spec.Names.Plural == e.Resource {
+			if known = crd.Spec.Scope == apiextensionsv1.ClusterScoped; !known {
+				return false
+			}
+		}
+	}
+	return known
+}
+
+// open reports the endpoints of an EventSource that have no secret.
+func open(i *inspection, s *eventsv1.EventSource) {
+	report := func(kind, name, key string, secret *corev1.SecretKeySelector) {
+		if secret == nil {
+			i.reportHint(field.NewPath("spec", kind).Key(name), "set "+key+" to a Secret with a token that the sender knows",
+				"the endpoint accepts requests from everyone")
+		}
+	}
+	for name, e := range s.Spec.Webhook {
+		report("webhook", name, "authSecret", e.AuthSecret)
+	}
+	for name, e := range s.Spec.Github {
+		report("github", name, "webhookSecret", e.WebhookSecret)
+	}
+	for name, e := range s.Spec.Gitlab {
+		report("gitlab", name, "secretToken", e.SecretToken)
+	}
+	for name, e := range s.Spec.BitbucketServer {
+		report("bitbucketserver", name, "webhookSecret", e.WebhookSecret)
+	}
+	for name, e := range s.Spec.Slack {
+		report("slack", name, "signingSecret", e.SigningSecret)
 	}
 }

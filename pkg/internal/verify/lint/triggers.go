@@ -1,8 +1,11 @@
 package lint
 
 import (
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -130,6 +133,39 @@ func triggerRules() []Rule {
 			Fix:     "list the status codes of success in policy.status.allow",
 			check:   eachTrigger(anyAnswer),
 		},
+		{
+			Code:    "failure-counts-as-success",
+			Warning: true,
+			Summary: "An http trigger treats a response that asks for another attempt as success.",
+			Why: "A response of 401, 403, 429 or 5xx says that the call had no effect, and may succeed later. A code in " +
+				"policy.status.allow is not tried again, so the event is lost.",
+			Fix:   "remove the code from policy.status.allow",
+			check: eachTrigger(toleratesFailure),
+		},
+		{
+			Code:    "header-of-another-event",
+			Summary: "An http trigger takes a header from an event that may be missing.",
+			Why: "With several dependencies joined by || the trigger fires on one event, but Argo Events reads every entry of " +
+				"dynamicHeaders, and fails for those of the other events.",
+			Fix:   "use parameters with the destination headers.NAME",
+			check: eachTrigger(absentHeader),
+		},
+		{
+			Code:    "token-in-manifest",
+			Warning: true,
+			Summary: "A header of an http trigger contains a token or a password.",
+			Why:     "Everyone who can read the Sensor, or the repository with it, can use the token.",
+			Fix:     "move it to a Secret, and name that in secureHeaders",
+			check:   eachTrigger(readableToken),
+		},
+		{
+			Code:    "event-chooses-host",
+			Warning: true,
+			Summary: "An event chooses the host to which an http trigger sends credentials.",
+			Why:     "Everyone who can cause the event can send the credentials to a server of their own.",
+			Fix:     "write the host into url, or into the beginning of the template",
+			check:   eachTrigger(sendsAnywhere),
+		},
 	}
 }
 
@@ -184,10 +220,24 @@ func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 		if data, ok := p.Into.([]byte); !ok || len(data) == 0 || strings.HasSuffix(p.Dest, ".-1") {
 			continue // appends, or the object is not inline
 		}
-		if problem := p.DestError(1); problem != "" {
+		more := 1
+		if argument().MatchString(p.Dest) && !named(t, p.Dest) {
+			more = 0
+		}
+		if problem := p.DestError(more); problem != "" {
 			i.report(p.Path.Child("dest"), "%s: %s", p.Dest, problem)
 		}
 	}
+}
+
+// argument matches the value of an argument by its position. Argo refuses a Workflow with an
+// argument that has no name.
+var argument = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^spec\.arguments\.parameters\.\d+\.value$`) })
+
+// named reports whether another parameter writes the name of an argument.
+func named(t argo.Trigger, value string) bool {
+	name := strings.TrimSuffix(value, "value") + "name"
+	return slices.ContainsFunc(t.ObjectParameters(), func(p argo.Parameter) bool { return p.Dest == name })
 }
 
 func sameName(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
@@ -296,5 +346,64 @@ func waitsLong(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 func anyAnswer(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.Template.HTTP != nil && (t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0) {
 		i.report(t.Path.Child("template", "http"), "a response such as 403 or 503 counts as success")
+	}
+}
+
+func toleratesFailure(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.Template.HTTP == nil || t.Policy == nil || t.Policy.Status == nil {
+		return
+	}
+	var failures []int
+	for n, code := range t.Policy.Status.Allow {
+		if code >= 500 || slices.Contains([]int32{401, 403, 429}, code) {
+			failures = append(failures, n)
+		}
+	}
+	if len(failures) > 4 {
+		return // a list of all codes says that the answer does not matter
+	}
+	for _, n := range failures {
+		i.report(t.Path.Child("policy", "status", "allow").Index(n), "a response of %d counts as success", t.Policy.Status.Allow[n])
+	}
+}
+
+func absentHeader(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.Template.HTTP == nil || !strings.Contains(t.Template.Conditions, "||") {
+		return
+	}
+	for n, p := range t.Template.HTTP.DynamicHeaders {
+		if p.Src != nil && p.Src.Value == nil {
+			i.report(t.Path.Child("template", "http", "dynamicHeaders").Index(n),
+				"the trigger fails on an event without dependency %q", p.Src.DependencyName)
+		}
+	}
+}
+
+func readableToken(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.Template.HTTP == nil {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Template.HTTP.Headers)) {
+		secret := slices.ContainsFunc([]string{"authorization", "proxy-authorization", "x-api-key", "private-token"},
+			func(known string) bool { return strings.EqualFold(name, known) })
+		if secret && t.Template.HTTP.Headers[name] != "" {
+			i.report(t.Path.Child("template", "http", "headers").Key(name), "header %s is readable in the Sensor", name)
+		}
+	}
+}
+
+// fixedHost matches the beginning of a template of a URL whose host does not depend on the event.
+var fixedHost = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^https?://[^/{]+/`) })
+
+func sendsAnywhere(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	h := t.Template.HTTP
+	if h == nil || len(h.SecureHeaders) == 0 && h.BasicAuth == nil {
+		return
+	}
+	for _, p := range t.AllParameters() {
+		whole := p.Target() == "host" || p.Target() == "url" && (p.Operation == "" || p.Operation == eventsv1.TriggerParameterOpOverwrite)
+		if p.Src != nil && whole && !p.IsSafeTemplate() && !fixedHost().MatchString(p.Src.DataTemplate+p.Src.ContextTemplate) {
+			i.report(p.Path.Child("dest"), "the event chooses the host that receives the credentials")
+		}
 	}
 }

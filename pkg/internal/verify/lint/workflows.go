@@ -140,6 +140,57 @@ func workflowRules() []Rule {
 			Fix:     "add the label workflows.argoproj.io/configmap-type: Parameter to the ConfigMap",
 			check:   eachFlow(unlabelled),
 		},
+		{
+			Code:    "no-schedule",
+			Summary: "A CronWorkflow has no schedule.",
+			Why:     "Argo accepts it, and it never runs.",
+			Fix:     "add schedules",
+			check: on(func(i *inspection, c *wfv1.CronWorkflow) {
+				if c.Spec.Schedule == "" && len(c.Spec.Schedules) == 0 {
+					i.report(field.NewPath("spec"), "the CronWorkflow never runs")
+				}
+			}),
+		},
+		{
+			Code:    "missing-argument",
+			Summary: "A Sensor starts a WorkflowTemplate without one of its arguments.",
+			Why:     "Argo creates the Workflow, and it fails at once.",
+			Fix:     "add the argument, or give the parameter a value in the WorkflowTemplate",
+			check:   eachTrigger(missingArguments),
+		},
+		{
+			Code:    "unknown-argument",
+			Warning: true,
+			Summary: "An argument has no parameter.",
+			Why:     "Argo ignores it, so a misspelled argument leaves the parameter as it is.",
+			Fix:     "correct the name, or remove the argument",
+			check:   eachFlow(unknownArguments),
+		},
+		{
+			Code:    "unknown-volume",
+			Warning: true,
+			Summary: "A container mounts a volume that its pod does not have.",
+			Why: "The pod is not created, unless workflowDefaults add the volume. In a containerSet Argo adds only the volumes of the " +
+				"template.",
+			Fix:   "add the volume to volumes of the template",
+			check: eachFlow(unknownVolumes),
+		},
+		{
+			Code:    "unknown-config-map-key",
+			Summary: "A reference names a key that the ConfigMap does not have.",
+			Why:     "The pod does not start, or the Workflow fails.",
+			Fix:     "correct the key, or add it to the ConfigMap",
+			check:   unknownKeys,
+		},
+		{
+			Code:    "pod-security-violation",
+			Warning: true,
+			Summary: "A pod violates the Pod Security Standard of its namespace.",
+			Why: "The Namespace is in the files and enforces a standard, so the API server rejects the pod. Argo adds the containers init " +
+				"and wait to the pods of Workflows, with the security context of the workflow controller's configuration.",
+			Fix:   "set the securityContext; of Argo's own containers in podSpecPatch",
+			check: rejectedPods,
+		},
 	}
 }
 
@@ -208,8 +259,16 @@ func wordPath(t template, n int) *field.Path {
 func (f flow) inherits() bool { return !f.whole || f.spec.WorkflowTemplateRef != nil }
 
 func noTTL(i *inspection, f flow) {
-	if !f.inherits() && f.spec.TTLStrategy == nil && i.set.defaults.TTLStrategy == nil {
+	ttl := cmp.Or(f.spec.TTLStrategy, i.set.defaults.TTLStrategy)
+	switch {
+	case f.inherits():
+	case ttl == nil:
 		i.report(f.path, "finished Workflows are not deleted")
+	case ttl.SecondsAfterCompletion != nil || f.spec.TTLStrategy == nil:
+	case ttl.SecondsAfterFailure == nil:
+		i.reportHint(f.path.Child("ttlStrategy"), "add secondsAfterFailure", "failed Workflows are not deleted")
+	case ttl.SecondsAfterSuccess == nil:
+		i.reportHint(f.path.Child("ttlStrategy"), "add secondsAfterSuccess", "successful Workflows are not deleted")
 	}
 }
 

@@ -1,0 +1,234 @@
+package lint
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/pod-security-admission/api"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+)
+
+// started returns the spec of the WorkflowTemplate that a flow starts, if exactly one in the
+// files has its name.
+func (s *objectSet) started(f flow) (wfv1.WorkflowSpec, bool) {
+	ref := f.spec.WorkflowTemplateRef
+	if ref == nil {
+		return wfv1.WorkflowSpec{}, false
+	}
+	var specs []wfv1.WorkflowSpec
+	if ref.ClusterScope {
+		for _, t := range findAll[*wfv1.ClusterWorkflowTemplate](s.all, "", ref.Name) {
+			specs = append(specs, t.Spec)
+		}
+	} else {
+		for _, t := range findAll[*wfv1.WorkflowTemplate](s.all, f.namespace, ref.Name) {
+			specs = append(specs, t.Spec)
+		}
+	}
+	if len(specs) != 1 {
+		return wfv1.WorkflowSpec{}, false
+	}
+	return specs[0], true
+}
+
+// missingArguments checks the Workflows of a trigger. Argo's validator checks those of
+// CronWorkflows, and those of users may have arguments on the command line.
+func missingArguments(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
+	n := slices.IndexFunc(i.set.flows[s], func(f flow) bool { return f.path.String() == t.ResourcePath().Child("spec").String() })
+	if n < 0 {
+		return
+	}
+	f := i.set.flows[s][n]
+	started, ok := i.set.started(f)
+	filled := map[string]bool{}
+	for _, p := range t.AllParameters() {
+		place, isValue := strings.CutSuffix(p.Dest, ".value")
+		index, err := strconv.Atoi(strings.TrimPrefix(place, "spec.arguments.parameters."))
+		switch {
+		case p.List == "parameters" || strings.HasPrefix(p.Dest, "spec") && (!isValue || err != nil):
+			return // an event writes more than the value of an argument
+		case err == nil && index >= 0 && index < len(f.spec.Arguments.Parameters):
+			filled[f.spec.Arguments.Parameters[index].Name] = true
+		}
+	}
+	for _, d := range started.Arguments.Parameters {
+		given := f.spec.Arguments.GetParameterByName(d.Name)
+		has := filled[d.Name] || given != nil && (given.Value != nil || given.ValueFrom != nil)
+		if ok && !has && d.Value == nil && d.Default == nil && d.ValueFrom == nil {
+			i.report(f.path.Child("arguments"), "WorkflowTemplate %s needs the argument %s", f.spec.WorkflowTemplateRef.Name, d.Name)
+		}
+	}
+}
+
+// allParameters matches a use of workflow.parameters as a whole.
+var allParameters = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`workflow\.parameters([^.\w]|\.json\b)`) })
+
+// reads reports whether a WorkflowTemplate may use an argument: it declares the argument, its
+// entrypoint has an input of that name, or a tag names it, perhaps in another template.
+func reads(spec wfv1.WorkflowSpec, name string) bool {
+	data, err := json.Marshal(spec)
+	text := string(data)
+	return err != nil || spec.Arguments.GetParameterByName(name) != nil || strings.Contains(text, "workflow.parameters."+name) ||
+		strings.Contains(text, `"templateRef"`) || allParameters().MatchString(text) ||
+		slices.ContainsFunc(spec.Templates, func(t wfv1.Template) bool { return t.Inputs.GetParameterByName(name) != nil })
+}
+
+func unknownArguments(i *inspection, f flow) {
+	if started, ok := i.set.started(f); ok {
+		for n, p := range f.spec.Arguments.Parameters {
+			if !reads(started, p.Name) {
+				i.report(f.path.Child("arguments", "parameters").Index(n), "WorkflowTemplate %s has no parameter %s",
+					f.spec.WorkflowTemplateRef.Name, p.Name)
+			}
+		}
+	}
+	call := func(at *field.Path, name string, ref *wfv1.TemplateRef, arguments wfv1.Arguments) {
+		n := slices.IndexFunc(f.spec.Templates, func(t wfv1.Template) bool { return t.Name == name })
+		if ref != nil || n < 0 {
+			return
+		}
+		for k, p := range arguments.Parameters {
+			if f.spec.Templates[n].Inputs.GetParameterByName(p.Name) == nil {
+				i.report(at.Child("arguments", "parameters").Index(k), "template %s has no input %s", name, p.Name)
+			}
+		}
+	}
+	for _, t := range f.templates() {
+		for j, parallel := range t.Steps {
+			for k, s := range parallel.Steps {
+				call(t.path.Child("steps").Index(j).Index(k), s.Template, s.TemplateRef, s.Arguments)
+			}
+		}
+		if t.DAG != nil {
+			for k, task := range t.DAG.Tasks {
+				call(t.path.Child("dag", "tasks").Index(k), task.Template, task.TemplateRef, task.Arguments)
+			}
+		}
+	}
+}
+
+// ownVolumes are volumes that Argo adds to its pods.
+var ownVolumes = []string{"var-run-argo", "tmp-dir-argo", "input-artifacts", "argo-staging"}
+
+func unknownVolumes(i *inspection, f flow) {
+	if f.inherits() {
+		return // the volumes may be those of the calling Workflow
+	}
+	for _, t := range f.templates() {
+		pod, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
+		if !t.IsPodType() || err != nil {
+			continue
+		}
+		known := slices.Clone(ownVolumes)
+		for _, v := range slices.Concat(pod.Volumes, i.set.defaults.Volumes) {
+			known = append(known, v.Name)
+		}
+		for _, claim := range f.spec.VolumeClaimTemplates {
+			known = append(known, claim.Name)
+		}
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			for _, m := range c.VolumeMounts {
+				if !slices.Contains(known, m.Name) && !strings.Contains(m.Name, "{{") {
+					i.report(t.path, "container %s mounts volume %s, which the pod does not have", c.Name, m.Name)
+				}
+			}
+		}
+	}
+}
+
+// unknownKeys checks the references to ConfigMaps below the spec of an object.
+func unknownKeys(i *inspection) {
+	switch i.Object.(type) {
+	case *eventsv1.EventSource, *eventsv1.Sensor, *wfv1.Workflow, *wfv1.CronWorkflow, *wfv1.WorkflowTemplate:
+	default:
+		return
+	}
+	fields, err := i.set.all.FieldsOf(i.Object)
+	if err != nil {
+		return
+	}
+	i.keysBelow(field.NewPath("spec"), fields["spec"])
+}
+
+func (i *inspection) keysBelow(at *field.Path, value any) {
+	switch v := value.(type) {
+	case []any:
+		for n, inner := range v {
+			i.keysBelow(at.Index(n), inner)
+		}
+	case map[string]any:
+		if ref, ok := v["configMapKeyRef"].(map[string]any); ok && ref["optional"] != true {
+			i.key(at.Child("configMapKeyRef", "key"), stringOf(ref, "name"), stringOf(ref, "key"))
+		}
+		if volume, ok := v["configMap"].(map[string]any); ok && volume["optional"] != true {
+			items, _ := volume["items"].([]any)
+			for n, item := range items {
+				if item, ok := item.(map[string]any); ok {
+					i.key(at.Child("configMap", "items").Index(n).Child("key"), stringOf(volume, "name"), stringOf(item, "key"))
+				}
+			}
+		}
+		for key, inner := range v {
+			i.keysBelow(at.Child(key), inner)
+		}
+	}
+}
+
+// key reports a key that none of the ConfigMaps with the name has.
+func (i *inspection) key(at *field.Path, name, key string) {
+	list := findAll[*corev1.ConfigMap](i.set.all, i.Object.GetNamespace(), name)
+	has := slices.ContainsFunc(list, func(cm *corev1.ConfigMap) bool {
+		_, text := cm.Data[key]
+		_, binary := cm.BinaryData[key]
+		return text || binary
+	})
+	if len(list) > 0 && !has && key != "" && !strings.Contains(key, "{{") {
+		i.report(at, "ConfigMap %s has no key %s", name, key)
+	}
+}
+
+// rejectedPods checks the pods of an object whose Namespace enforces a standard.
+func rejectedPods(i *inspection) {
+	at := field.NewPath("spec", "template")
+	switch o := i.Object.(type) {
+	case *eventsv1.EventSource:
+		i.rejectedPod(at, o.Namespace, argo.EventsPod(o.Spec.Template))
+	case *eventsv1.Sensor:
+		i.rejectedPod(at, o.Namespace, argo.EventsPod(o.Spec.Template))
+	}
+	for _, f := range i.set.flows[i.Object] {
+		for _, t := range f.templates() {
+			if pod, err := (argo.Pod{Template: t.Template, Spec: f.spec}).PodSpec(); err == nil && t.IsPodType() && !f.inherits() {
+				i.rejectedPod(t.path, f.namespace, pod)
+			}
+		}
+	}
+}
+
+func (i *inspection) rejectedPod(at *field.Path, namespace string, pod *corev1.PodSpec) {
+	of, ok := argo.Find[*corev1.Namespace](i.set.all, "", namespace)
+	if !ok {
+		return
+	}
+	level, err := api.ParseLevel(of.Labels[api.EnforceLevelLabel])
+	if err != nil || of.Labels[api.EnforceLevelLabel] == "" {
+		return
+	}
+	enforced := api.LevelVersion{Level: level, Version: api.LatestVersion()}
+	for _, result := range admission.PodStandard().EvaluatePod(enforced, &metav1.ObjectMeta{}, pod) {
+		if !result.Allowed {
+			i.report(at, "Namespace %s enforces %s: %s: %s", namespace, level, result.ForbiddenReason, result.ForbiddenDetail)
+		}
+	}
+}
