@@ -27,8 +27,10 @@ func (c *cluster) startAPIServer(ctx context.Context) error {
 	if err := parse(options.Flags(), []string{
 		"--etcd-servers=https://" + c.etcd.Clients[0].Addr().String(), "--etcd-cafile=" + c.file(etcdCertificate),
 		"--etcd-certfile=" + c.file(etcdCertificate), "--etcd-keyfile=" + c.file(etcdKey),
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--cert-dir=" + c.file(certificates), "--endpoint-reconciler-type=none",
-		"--anonymous-auth=false", "--token-auth-file=" + c.file(tokens), "--client-ca-file=" + c.file(clientsCertificate), "--authorization-mode=RBAC",
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--cert-dir=" + c.file(certificates),
+		"--endpoint-reconciler-type=none",
+		"--anonymous-auth=false", "--token-auth-file=" + c.file(tokens), "--client-ca-file=" + c.file(clientsCertificate),
+		"--authorization-mode=RBAC",
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + c.file(accountsKey), "--service-account-signing-key-file=" + c.file(accountsKey),
 		"--service-cluster-ip-range=10.96.0.0/12", "--allow-privileged", "--enable-priority-and-fairness=false", "--profiling=false",

@@ -32,7 +32,8 @@ var lasting = []string{
 	names.ServiceAccountTokenController, names.ServiceAccountController, names.LegacyServiceAccountTokenCleanerController,
 	names.NamespaceController, names.ResourceQuotaController,
 	names.ClusterRoleAggregationController, names.RootCACertificatePublisherController, names.ValidatingAdmissionPolicyStatusController,
-	names.CertificateSigningRequestSigningController, names.CertificateSigningRequestApprovingController, names.CertificateSigningRequestCleanerController,
+	names.CertificateSigningRequestSigningController, names.CertificateSigningRequestApprovingController,
+	names.CertificateSigningRequestCleanerController,
 	names.ServiceCIDRController, names.PersistentVolumeClaimProtectionController, names.PersistentVolumeProtectionController,
 }
 
@@ -51,7 +52,8 @@ func (c *cluster) startControllers(managers *controllerOptions) error {
 		enabled = "*,-" + strings.Join(excluded, ",-")
 	}
 	args := []string{
-		"--controllers=" + enabled, "--kubeconfig=" + c.file(kubeconfig), "--service-account-private-key-file=" + c.file(accountsKey), "--root-ca-file=" + c.file(serverCertificate),
+		"--controllers=" + enabled, "--kubeconfig=" + c.file(kubeconfig), "--service-account-private-key-file=" + c.file(accountsKey),
+		"--root-ca-file=" + c.file(serverCertificate),
 		"--cluster-signing-cert-file=" + c.file(clientsCertificate), "--cluster-signing-key-file=" + c.file(clientsKey),
 		"--leader-elect=false", "--kube-api-qps=-1", "--secure-port=0", "--use-service-account-credentials=false",
 		"--concurrent-deployment-syncs=20", "--concurrent-replicaset-syncs=20", "--concurrent-statefulset-syncs=20",

@@ -68,7 +68,8 @@ func nodeStatus(now metav1.Time) corev1.NodeStatus {
 		}},
 		Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: address}, {Type: corev1.NodeHostName, Address: nodeName}},
 		NodeInfo: corev1.NodeSystemInfo{
-			KubeletVersion: componentversion.Get().GitVersion, OperatingSystem: "linux", Architecture: runtime.GOARCH, ContainerRuntimeVersion: "none",
+			KubeletVersion: componentversion.Get().GitVersion, OperatingSystem: "linux", Architecture: runtime.GOARCH,
+			ContainerRuntimeVersion: "none",
 		},
 	}
 }

@@ -28,7 +28,10 @@ func reconcile[T any](
 			queue.Add(key)
 		}
 	}
-	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, object any) { add(object) }}); err != nil {
+	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    add,
+		UpdateFunc: func(_, object any) { add(object) },
+	}); err != nil {
 		return err
 	}
 	context.AfterFunc(ctx, queue.ShutDown)

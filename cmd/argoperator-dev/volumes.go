@@ -61,7 +61,8 @@ func volumeFor(claim *corev1.PersistentVolumeClaim, class *storagev1.StorageClas
 			AccessModes: claim.Spec.AccessModes, VolumeMode: claim.Spec.VolumeMode,
 			StorageClassName: class.Name, PersistentVolumeReclaimPolicy: reclaim,
 			ClaimRef: &corev1.ObjectReference{
-				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID, ResourceVersion: claim.ResourceVersion,
+				APIVersion: "v1", Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID,
+				ResourceVersion: claim.ResourceVersion,
 			},
 			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/volumes/" + name}},
 		},
@@ -91,7 +92,8 @@ func (n *node) expand(ctx context.Context, claim *corev1.PersistentVolumeClaim) 
 // handleVolume deletes a volume whose claim is gone, unless the StorageClass retains it.
 func (n *node) handleVolume(ctx context.Context, v *corev1.PersistentVolume) error {
 	if v.Status.Phase != corev1.VolumeReleased || v.DeletionTimestamp != nil ||
-		v.Annotations[volume.AnnDynamicallyProvisioned] == "" || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
+		v.Annotations[volume.AnnDynamicallyProvisioned] == "" ||
+		v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
 		return nil
 	}
 	return n.client.CoreV1().

@@ -145,5 +145,5 @@ var (
 
 // plain replaces code by blanks.
 func plain(text string) string {
-	return code.ReplaceAllStringFunc(text, func(s string) string { return strings.Repeat(" ", 1) })
+	return code.ReplaceAllString(text, " ")
 }

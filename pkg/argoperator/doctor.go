@@ -15,8 +15,9 @@ func (r Result) Requirements() ([]doctor.Requirements, error) {
 		}
 		settings, kind := o.plan.Shared, o.plan.API.Kind
 		needs := doctor.Requirements{
-			Operator: o.Name, Namespace: settings.Namespace, EventBus: settings.EventBus.Name, IncludesBus: settings.EventBus.Managed, Manifests: stream,
-			Group: kind.Group, Kind: kind.Kind, ManagedBy: o.plan.Operator.Name,
+			Operator: o.Name, Namespace: settings.Namespace, EventBus: settings.EventBus.Name, IncludesBus: settings.EventBus.Managed,
+			Manifests: stream,
+			Group:     kind.Group, Kind: kind.Kind, ManagedBy: o.plan.Operator.Name,
 		}
 		for _, object := range o.Objects {
 			needs.Objects = append(needs.Objects, doctor.Identity{

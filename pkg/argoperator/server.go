@@ -36,7 +36,8 @@ func (o Operator) SampleObjects(namespace string) []dryrun.Object {
 	var out []dryrun.Object
 	for _, cr := range samples.CustomResources {
 		out = append(out, dryrun.Object{
-			Fields: cr.Fields, Sample: cr.Sample, Manager: userManager, Source: o.source("api"), At: o.apiPosition, Hint: earlierKind, Lenient: true,
+			Fields: cr.Fields, Sample: cr.Sample, Manager: userManager, Source: o.source("api"), At: o.apiPosition, Hint: earlierKind,
+			Lenient: true,
 		})
 	}
 	for i, c := range o.plan.Children {

@@ -243,7 +243,8 @@ func (d *development) show(result argoperator.Result, findings diag.List) error 
 		}
 		kind := o.Kind()
 		out.Operators = append(out.Operators, page.Operator{
-			Name: o.Name, Kind: kind.Kind, APIVersion: kind.GroupVersion().String(), Namespaced: o.Namespaced(), Engine: o.Engine(), Graph: svg.String(),
+			Name: o.Name, Kind: kind.Kind, APIVersion: kind.GroupVersion().String(), Namespaced: o.Namespaced(), Engine: o.Engine(),
+			Graph: svg.String(),
 		})
 	}
 	d.page.Define(out)

@@ -51,7 +51,9 @@ func drawGraphs(s streams, from *sourceFlags, format string) error {
 		if len(graphs) > 1 && format == "svg" {
 			return usagef("-o svg draws one operator, got %d: name one with -f, or use -o html", len(graphs))
 		}
-		draw := map[string]func(graph.Graph, io.Writer) error{"mermaid": graph.Graph.Mermaid, "dot": graph.Graph.Dot, "svg": graph.Graph.SVG}[format]
+		draw := map[string]func(graph.Graph, io.Writer) error{
+			"mermaid": graph.Graph.Mermaid, "dot": graph.Graph.Dot, "svg": graph.Graph.SVG,
+		}[format]
 		for _, g := range graphs {
 			if err = draw(g, &out); err != nil {
 				break

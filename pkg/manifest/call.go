@@ -17,7 +17,8 @@ const tokenVariable = "API_TOKEN"
 
 // apiServer is the URL of the API server from a pod, with brackets for IPv6. It does
 // not depend on the cluster's DNS.
-const apiServer = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
+const apiServer = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ ` +
+	`end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
 
 // callTimeout in seconds. Argo Events never closes a response body; its resources are
 // freed after this time at the latest.

@@ -78,7 +78,8 @@ func DiagnosisTemplates(name, namespace string) map[string]string {
 		"": either(fmt.Sprintf(`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"%[1]s-"},`+
 			`"spec":{"workflowTemplateRef":{"name":"%[1]s"},"arguments":{"parameters":[`+
 			`{"name":"partition","value":"{{ mod (atoi (adler32sum `+DiagnosisAsked+`)) %[2]d }}"},`+
-			`{"name":"rejected","value":"{{ dict "request" .Input.call "failed" .Input.failed | toJson | b64enc }}"}]}}}`, name, diagnosisPartitions),
+			`{"name":"rejected","value":"{{ dict "request" .Input.call "failed" .Input.failed | toJson | b64enc }}"}]}}}`, name,
+			diagnosisPartitions),
 			"{{ .Input.failed.body }}"),
 	}
 }

@@ -19,7 +19,8 @@ var (
 
 	bracesOf = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(
-			`\{\{-? *(\.(?:Values|Release|Chart|Files|Capabilities|spec|metadata|status)\b[.\w]*|(?:include|tpl) |(?:inputs|workflow|sensor)\.[.\w-]+|[A-Za-z]\w* *\}\})`,
+			`\{\{-? *(\.(?:Values|Release|Chart|Files|Capabilities|spec|metadata|status)\b[.\w]*|(?:include|tpl) ` +
+				`|(?:inputs|workflow|sensor)\.[.\w-]+|[A-Za-z]\w* *\}\})`,
 		)
 	})
 	dotted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\.\w+)+$`) })

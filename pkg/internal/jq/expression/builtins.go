@@ -132,7 +132,8 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 		"isempty/1": ignoresInput(
 			boolean,
 			self,
-		), "range/1": ignoresInput(number, num).times(0, 2), "range/2": ignoresInput(number, num, num).times(0, 2), "range/3": ignoresInput(number, num, num, num).times(0, 2),
+		), "range/1": ignoresInput(number, num).times(0, 2), "range/2": ignoresInput(number, num, num).times(0, 2),
+		"range/3": ignoresInput(number, num, num, num).times(0, 2),
 		"recurse/0": fn(
 			0,
 			anything,
@@ -157,7 +158,8 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 			array,
 			any_,
 			item,
-		), "JOIN/3": ignoresInput(array, any_, self, each).times(0, 2), "JOIN/4": ignoresInput(anything, any_, self, free, free).times(0, 2),
+		), "JOIN/3": ignoresInput(array, any_, self, each).times(0, 2),
+		"JOIN/4": ignoresInput(anything, any_, self, free, free).times(0, 2),
 
 		// Paths.
 		"getpath/1": fn(
@@ -194,12 +196,14 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 	}
 	for _, name := range [...]string{
 		"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "significand", "fabs",
-		"sqrt", "cbrt", "exp", "exp10", "exp2", "expm1", "log", "log10", "log1p", "log2", "logb", "gamma", "tgamma", "lgamma", "erf", "erfc", "j0", "j1", "y0", "y1",
+		"sqrt", "cbrt", "exp", "exp10", "exp2", "expm1", "log", "log10", "log1p", "log2", "logb", "gamma", "tgamma", "lgamma", "erf",
+		"erfc", "j0", "j1", "y0", "y1",
 	} {
 		table[name+"/0"] = fn(number, number)
 	}
 	for _, name := range [...]string{
-		"atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "jn", "nextafter", "nexttoward", "remainder", "ldexp", "scalb", "scalbln", "yn", "pow",
+		"atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "jn", "nextafter", "nexttoward", "remainder", "ldexp",
+		"scalb", "scalbln", "yn", "pow",
 	} {
 		table[name+"/2"] = ignoresInput(number, num, num)
 	}

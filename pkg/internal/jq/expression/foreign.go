@@ -119,7 +119,8 @@ func takes(name string) string {
 // specials are the functions of jq that have no entry in builtins.
 func specials() []string {
 	return []string{
-		"empty/0", "error/0", "error/1", "not/0", "select/1", "map/1", "first/0", "last/0", "first/1", "last/1", "limit/2", "skip/2", "nth/2", "has/1",
+		"empty/0", "error/0", "error/1", "not/0", "select/1", "map/1", "first/0", "last/0", "first/1", "last/1", "limit/2", "skip/2",
+		"nth/2", "has/1",
 		"values/0", "nulls/0", "booleans/0", "numbers/0", "strings/0", "arrays/0", "objects/0", "iterables/0", "scalars/0",
 	}
 }

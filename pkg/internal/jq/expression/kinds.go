@@ -45,7 +45,15 @@ func (k kinds) String() string {
 	for _, one := range [...]struct {
 		kind kinds
 		word string
-	}{{boolean, "a boolean"}, {integer, "an integer"}, {fraction, "a fraction"}, {str, "a string"}, {array, "an array"}, {object, "an object"}, {null, "null"}} {
+	}{
+		{boolean, "a boolean"},
+		{integer, "an integer"},
+		{fraction, "a fraction"},
+		{str, "a string"},
+		{array, "an array"},
+		{object, "an object"},
+		{null, "null"},
+	} {
 		if k&one.kind != 0 {
 			words = append(words, one.word)
 		}

@@ -124,8 +124,9 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		at := append(slices.Clip(path), key)
 		if strings.Contains(key, "${") {
 			c.problem(Problem{
-				Path: at, OnKey: true, Code: BadExpression, Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
-				Hint: "write the whole mapping as an expression: ${ {(.spec.key): .spec.value} }",
+				Path: at, OnKey: true, Code: BadExpression,
+				Message: fmt.Sprintf("the key %s contains an expression, but keys are plain text", key),
+				Hint:    "write the whole mapping as an expression: ${ {(.spec.key): .spec.value} }",
 			})
 			continue
 		}

@@ -218,7 +218,8 @@ func farIndex(index *gojq.Index) bool {
 // shortNumber reports whether a query is a number with at most six digits, or a string.
 func shortNumber(q *gojq.Query) bool {
 	return literal(q) &&
-		(q.Term.Type != gojq.TermTypeNumber || len(q.Term.Number) < 7 && !slices.ContainsFunc([]byte(q.Term.Number), func(c byte) bool { return c < '0' || c > '9' }))
+		(q.Term.Type != gojq.TermTypeNumber || len(q.Term.Number) < 7 &&
+			!slices.ContainsFunc([]byte(q.Term.Number), func(c byte) bool { return c < '0' || c > '9' }))
 }
 
 // literal reports whether a query is a string, a number, a boolean or null.

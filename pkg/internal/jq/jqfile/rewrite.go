@@ -86,7 +86,8 @@ func (r *rewriter) term(t *gojq.Term) *gojq.Term {
 	default:
 		r.control(t, &c)
 	}
-	if c.Query == t.Query && c.Str == t.Str && c.Index == t.Index && same(c.SuffixList, t.SuffixList) && c.Func == t.Func && c.Array == t.Array &&
+	if c.Query == t.Query && c.Str == t.Str && c.Index == t.Index && same(c.SuffixList, t.SuffixList) && c.Func == t.Func &&
+		c.Array == t.Array &&
 		c.Object == t.Object && c.Unary == t.Unary && c.If == t.If && c.Try == t.Try && c.Reduce == t.Reduce && c.Foreach == t.Foreach &&
 		c.Label == t.Label {
 		return t

@@ -169,8 +169,9 @@ var operators = map[string]int{
 	"//": 1, "??": 1, "?:": 1,
 	"||": 2, "or": 2, "OR": 2,
 	"&&": 3, "and": 3, "AND": 3,
-	"==": 4, "===": 4, "!=": 4, "!==": 4, "<>": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "IN": 4, "is": 4, "not": 4, "exists": 4, "=~": 4,
-	"+": 5, "-": 5, "*": 6, "/": 6, "%": 6,
+	"==": 4, "===": 4, "!=": 4, "!==": 4, "<>": 4, "<": 4, "<=": 4, ">": 4, ">=": 4, "in": 4, "IN": 4, "is": 4, "not": 4, "exists": 4,
+	"=~": 4,
+	"+":  5, "-": 5, "*": 6, "/": 6, "%": 6,
 }
 
 // inJQ are the operators that jq writes otherwise.
@@ -467,7 +468,8 @@ func (p *parser) postfix(n *node) *node {
 			p.at++
 			n = p.member1(n)
 			continue
-		case p.is("?") && (next.kind == end || next.kind == punct && !slices.Contains([]string{".", "$", "(", "[", "{", "-", "!"}, next.text)):
+		case p.is("?") && (next.kind == end ||
+			next.kind == punct && !slices.Contains([]string{".", "$", "(", "[", "{", "-", "!"}, next.text)):
 			p.at++
 			n = &node{op: opTry, args: []*node{n}}
 			continue
@@ -604,7 +606,10 @@ func (p *parser) name(name string) *node {
 	if s := p.variables[name]; s != nil {
 		return &node{op: opDot, scope: s}
 	}
-	if constant := map[string]string{"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null", "nil": "null", "undefined": "null"}[name]; constant != "" {
+	if constant := map[string]string{
+		"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null",
+		"nil": "null", "undefined": "null",
+	}[name]; constant != "" {
 		return term(constant)
 	}
 	if p.startsTerm(0) {

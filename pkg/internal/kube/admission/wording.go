@@ -79,7 +79,8 @@ func partDetail(err *field.Error, detail string) string {
 }
 
 var jsonTypes = map[string]string{
-	"object": "an object", "array": "a list", "string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false", "null": "null",
+	"object": "an object", "array": "a list", "string": "a string", "integer": "an integer", "number": "a number",
+	"boolean": "true or false", "null": "null",
 }
 
 func areJSONTypes(words []string) bool {

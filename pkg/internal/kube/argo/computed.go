@@ -17,7 +17,8 @@ import (
 // the pod's environment, and for the token.
 const (
 	BearerTemplate = `Bearer {{ env "API_TOKEN" }}`
-	ServerTemplate = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host }}{{ end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
+	ServerTemplate = `{{ $host := env "KUBERNETES_SERVICE_HOST" }}https://{{ if contains ":" $host }}[{{ $host }}]{{ else }}{{ $host ` +
+		`}}{{ end }}:{{ env "KUBERNETES_SERVICE_PORT" }}`
 )
 
 // httpParts maps the destinations of an http trigger to the parts of a request.

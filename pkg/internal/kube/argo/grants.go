@@ -73,7 +73,8 @@ func RoleOf(o Objects, ref rbacv1.RoleRef, namespace string) (manifest.Object, [
 // Allows implements RBAC: group, resource, verb and scope must match. A rule with
 // resource names allows only calls with a known name.
 func (g Grant) Allows(c Call) bool {
-	return g.Account == c.Account && (g.Namespace == "" || g.Namespace == c.Namespace) && (len(g.Rule.ResourceNames) == 0 || slices.Contains(g.Rule.ResourceNames, c.Name)) &&
+	return g.Account == c.Account && (g.Namespace == "" || g.Namespace == c.Namespace) &&
+		(len(g.Rule.ResourceNames) == 0 || slices.Contains(g.Rule.ResourceNames, c.Name)) &&
 		Has(g.Rule.Verbs, c.Verb) && Has(g.Rule.APIGroups, c.Group) &&
 		Has(g.Rule.Resources, c.Resource)
 }

@@ -214,8 +214,10 @@ func resourceName(s string) []string {
 var standardResources = append([]string{"cpu", "memory", "ephemeral-storage", "storage"}, quotaResources...)
 
 var quotaResources = []string{
-	"requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage",
-	"pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "persistentvolumeclaims", "configmaps", "services.nodeports", "services.loadbalancers",
+	"requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage", "limits.cpu", "limits.memory",
+	"limits.ephemeral-storage",
+	"pods", "resourcequotas", "services", "replicationcontrollers", "secrets", "persistentvolumeclaims", "configmaps", "services.nodeports",
+	"services.loadbalancers",
 }
 
 func containerResource(s string) []string {
@@ -223,7 +225,8 @@ func containerResource(s string) []string {
 	switch {
 	case !qualified && !slices.Contains([]string{"cpu", "memory", "ephemeral-storage"}, s) && !strings.HasPrefix(s, "hugepages-"):
 		return []string{"must be a standard resource for containers"}
-	case qualified && !strings.Contains(prefix, "kubernetes.io") && (strings.HasPrefix(s, "requests.") || len(validation.IsQualifiedName("requests."+s)) > 0):
+	case qualified && !strings.Contains(prefix, "kubernetes.io") &&
+		(strings.HasPrefix(s, "requests.") || len(validation.IsQualifiedName("requests."+s)) > 0):
 		return []string{"doesn't follow extended resource name standard"}
 	}
 	return resourceName(s)

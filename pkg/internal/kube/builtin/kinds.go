@@ -52,7 +52,11 @@ func externalName(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	for _, only := range []struct {
 		name string
 		set  bool
-	}{{"clusterIPs", o.ClusterIP != "" || len(o.ClusterIPs) > 0}, {"ipFamilies", len(o.IPFamilies) > 0}, {"ipFamilyPolicy", o.IPFamilyPolicy != nil}} {
+	}{
+		{"clusterIPs", o.ClusterIP != "" || len(o.ClusterIPs) > 0},
+		{"ipFamilies", len(o.IPFamilies) > 0},
+		{"ipFamilyPolicy", o.IPFamilyPolicy != nil},
+	} {
 		if only.set {
 			errs = append(errs, field.Forbidden(at.Child(only.name), "may not be set for ExternalName services"))
 		}
@@ -102,7 +106,11 @@ func traffic(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 	for _, only := range []struct {
 		name string
 		set  bool
-	}{{"loadBalancerSourceRanges", len(o.LoadBalancerSourceRanges) > 0}, {"allocateLoadBalancerNodePorts", o.AllocateLoadBalancerNodePorts != nil}, {"loadBalancerClass", o.LoadBalancerClass != nil}} {
+	}{
+		{"loadBalancerSourceRanges", len(o.LoadBalancerSourceRanges) > 0},
+		{"allocateLoadBalancerNodePorts", o.AllocateLoadBalancerNodePorts != nil},
+		{"loadBalancerClass", o.LoadBalancerClass != nil},
+	} {
 		if only.set && !balanced {
 			errs = append(errs, field.Forbidden(at.Child(only.name), "may only be used when `type` is 'LoadBalancer'"))
 		}
@@ -113,7 +121,8 @@ func traffic(o *corev1.ServiceSpec, at *field.Path) field.ErrorList {
 			invalid(*o.LoadBalancerClass, validation.IsQualifiedName(*o.LoadBalancerClass), at.Child("loadBalancerClass"))...)
 	}
 	path := at.Child("externalTrafficPolicy")
-	if reachable := balanced || o.Type == corev1.ServiceTypeNodePort || o.Type != corev1.ServiceTypeExternalName && len(o.ExternalIPs) > 0; reachable {
+	reachable := o.Type != corev1.ServiceTypeExternalName && len(o.ExternalIPs) > 0
+	if balanced || o.Type == corev1.ServiceTypeNodePort || reachable {
 		errs = append(
 			errs,
 			oneOf(o.ExternalTrafficPolicy, path, corev1.ServiceExternalTrafficPolicyCluster, corev1.ServiceExternalTrafficPolicyLocal)...)
@@ -392,7 +401,10 @@ func quota(o *corev1.ResourceQuotaSpec, at *field.Path) field.ErrorList {
 			}
 		}
 	}
-	for _, pair := range [][2]corev1.ResourceQuotaScope{{corev1.ResourceQuotaScopeBestEffort, corev1.ResourceQuotaScopeNotBestEffort}, {corev1.ResourceQuotaScopeTerminating, corev1.ResourceQuotaScopeNotTerminating}} {
+	for _, pair := range [][2]corev1.ResourceQuotaScope{
+		{corev1.ResourceQuotaScopeBestEffort, corev1.ResourceQuotaScopeNotBestEffort},
+		{corev1.ResourceQuotaScopeTerminating, corev1.ResourceQuotaScopeNotTerminating},
+	} {
 		if slices.Contains(scopes, pair[0]) && slices.Contains(scopes, pair[1]) {
 			errs = append(errs, field.Invalid(at.Child("scopes"), scopes, "conflicting scopes"))
 		}
@@ -462,7 +474,13 @@ func limits(o *corev1.LimitRangeItem, at *field.Path) field.ErrorList {
 	lists := []struct {
 		name  string
 		items corev1.ResourceList
-	}{{"min", o.Min}, {"defaultRequest", o.DefaultRequest}, {"default", o.Default}, {"max", o.Max}, {"maxLimitRequestRatio", o.MaxLimitRequestRatio}}
+	}{
+		{"min", o.Min},
+		{"defaultRequest", o.DefaultRequest},
+		{"default", o.Default},
+		{"max", o.Max},
+		{"maxLimitRequestRatio", o.MaxLimitRequestRatio},
+	}
 	names := resourceName
 	if o.Type == corev1.LimitTypePod || o.Type == corev1.LimitTypeContainer {
 		names = containerResource

@@ -85,7 +85,12 @@ func initContainer(c *corev1.Container, names, volumes map[string]bool, at *fiel
 	for _, only := range []struct {
 		name string
 		set  bool
-	}{{"lifecycle", c.Lifecycle != nil && c.Lifecycle.StopSignal == nil}, {"livenessProbe", c.LivenessProbe != nil}, {"readinessProbe", c.ReadinessProbe != nil}, {"startupProbe", c.StartupProbe != nil}} {
+	}{
+		{"lifecycle", c.Lifecycle != nil && c.Lifecycle.StopSignal == nil},
+		{"livenessProbe", c.LivenessProbe != nil},
+		{"readinessProbe", c.ReadinessProbe != nil},
+		{"startupProbe", c.StartupProbe != nil},
+	} {
 		if only.set {
 			errs = append(errs, field.Forbidden(at.Child(only.name), "may not be set for init containers without restartPolicy=Always"))
 		}

@@ -84,7 +84,8 @@ func coreRules(object any, at *field.Path) (field.ErrorList, bool) {
 		if o.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 			return nil, true
 		}
-		return requiredNodes(o.RequiredDuringSchedulingIgnoredDuringExecution, at.Child("requiredDuringSchedulingIgnoredDuringExecution")), true
+		return requiredNodes(o.RequiredDuringSchedulingIgnoredDuringExecution, at.Child("requiredDuringSchedulingIgnoredDuringExecution")),
+			true
 	case *corev1.TopologySpreadConstraint:
 		return spread(o, at), true
 	case *corev1.PodAffinityTerm:

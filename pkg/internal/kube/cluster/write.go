@@ -310,7 +310,10 @@ func keepOtherHalf(old, o Object, req Request) {
 func keepServerMetadata(old, o Object, req Request) {
 	o.SetName(req.Name)
 	o.SetNamespace(req.Namespace)
-	for _, name := range []string{"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"} {
+	for _, name := range []string{
+		"uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds",
+		"resourceVersion",
+	} {
 		unstructured.RemoveNestedField(o.Object, "metadata", name)
 		if value, set, _ := unstructured.NestedFieldNoCopy(old.Object, "metadata", name); set {
 			metadata, _ := o.Object["metadata"].(map[string]any)

@@ -63,7 +63,8 @@ var likelyNumbers = []struct {
 // plainTexts are tried for a pattern first, because they are more readable than texts
 // generated from it.
 var plainTexts = []string{
-	"sample", "Sample", "1Gi", "5m", "5m0s", "1.2.3", "v1.2.3", "v1", "example.com", "https://example.com", "example.com/sample", "user@example.com",
+	"sample", "Sample", "1Gi", "5m", "5m0s", "1.2.3", "v1.2.3", "v1", "example.com", "https://example.com", "example.com/sample",
+	"user@example.com",
 	"10.0.0.0/16", "192.0.2.1", "0 3 * * *", "/data", "50%", "8080", "1", "0644", "us-east-1", "2026-01-02T03:04:05Z", "sha256:" + digest,
 }
 

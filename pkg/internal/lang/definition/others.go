@@ -28,7 +28,8 @@ func KindsIn(in source.Input) []*apiextensionsv1.CustomResourceDefinition {
 			continue
 		}
 		crd := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: api.Group, Scope: apiextensionsv1.ResourceScope(api.Scope), Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: api.Plural, Kind: api.Kind},
+			Group: api.Group, Scope: apiextensionsv1.ResourceScope(api.Scope),
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: api.Plural, Kind: api.Kind},
 		}}
 		for _, v := range api.Versions {
 			crd.Spec.Versions = append(crd.Spec.Versions, apiextensionsv1.CustomResourceDefinitionVersion{

@@ -146,7 +146,8 @@ func (c *testChecker) givens() {
 	if found := c.given(spec.Resource, p); len(found) == 1 {
 		c.test.Resource = found[0]
 	} else if len(found) > 1 {
-		c.add(p.To("file"), diag.BadValue, fmt.Sprintf("%s contains %d objects, want one", spec.Resource.File, len(found)), "put the others under spec.objects")
+		c.add(p.To("file"), diag.BadValue, fmt.Sprintf("%s contains %d objects, want one", spec.Resource.File, len(found)),
+			"put the others under spec.objects")
 	}
 	for i, g := range spec.Objects {
 		c.test.Objects = append(c.test.Objects, c.given(g, source.PathOf("spec", "objects", i))...)

@@ -126,7 +126,12 @@ func (c *testChecker) reference(r v1alpha1.Reference, p source.Path) {
 		return
 	}
 	c.missing(p, "kind", "")
-	for _, one := range []struct{ value, key string }{{r.APIVersion, "apiVersion"}, {r.Kind, "kind"}, {r.Name, "name"}, {r.Namespace, "namespace"}} {
+	for _, one := range []struct{ value, key string }{
+		{r.APIVersion, "apiVersion"},
+		{r.Kind, "kind"},
+		{r.Name, "name"},
+		{r.Namespace, "namespace"},
+	} {
 		c.has(one.value, p.To(one.key))
 	}
 }

@@ -116,7 +116,8 @@ func Types() []Type {
 		},
 		{"image", "A container image, optionally with registry, tag and digest.", `"ghcr.io/team/app:1.2"`, `"My App"`, false, text(
 			512,
-			`^([a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?/)?`+imageID+`(/`+imageID+`)*(:[A-Za-z0-9_][-.A-Za-z0-9_]{0,127})?(@sha256:[a-f0-9]{64})?$`,
+			`^([a-z0-9]([-.a-z0-9]*[a-z0-9])?(:[0-9]{1,5})?/)?`+imageID+`(/`+imageID+`)*(:[A-Za-z0-9_][-.A-Za-z0-9_]{0,127})`+
+				`?(@sha256:[a-f0-9]{64})?$`,
 		)},
 		{
 			"url",

@@ -72,7 +72,8 @@ func quotesMended(line string) []repair {
 	}
 	if at := strings.Index(line, "${"); at >= 0 {
 		out = append(out, repair{
-			line: line[:at] + `"` + line[at:], at: at, advice: "open the quote", message: "the value has a closing quote and no opening quote",
+			line: line[:at] + `"` + line[at:], at: at, advice: "open the quote",
+			message: "the value has a closing quote and no opening quote",
 		})
 	}
 	return out

@@ -30,7 +30,8 @@ func (c *cleaner) misread(n *yaml.Node) {
 		c.retell(n, line, at, diag.YAMLTag, fmt.Sprintf("YAML reads %s as a tag", n.Tag))
 	case n.Kind == yaml.ScalarNode && text != "" && text[0] == '&' && isNull(n):
 		c.retell(n, line, at, diag.YAMLAlias, fmt.Sprintf("YAML reads &%s as an anchor", n.Anchor))
-	case n.Kind == yaml.ScalarNode && n.Style == 0 && strings.HasPrefix(text, n.Value) && strings.HasPrefix(strings.TrimLeft(text[len(n.Value):], " "), "#"):
+	case n.Kind == yaml.ScalarNode && n.Style == 0 && strings.HasPrefix(text, n.Value) &&
+		strings.HasPrefix(strings.TrimLeft(text[len(n.Value):], " "), "#"):
 		c.commented(n, line, at)
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && cutByKey(n):
 		c.retell(n, line, at, diag.YAMLSyntax, `YAML reads what is before ": " as a key`)

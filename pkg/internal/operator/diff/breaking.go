@@ -38,7 +38,10 @@ func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error)
 	}
 	results := run.Run(old.DeepCopy(), now.DeepCopy())
 	out = append(out, breaksOf("", "", results.CRDValidation)...)
-	for _, versions := range []map[string]map[string][]validations.ComparisonResult{results.SameVersionValidation, results.ServedVersionValidation} {
+	for _, versions := range []map[string]map[string][]validations.ComparisonResult{
+		results.SameVersionValidation,
+		results.ServedVersionValidation,
+	} {
 		for _, version := range slices.Sorted(maps.Keys(versions)) {
 			for _, path := range slices.Sorted(maps.Keys(versions[version])) {
 				out = append(out, breaksOf(version, path, versions[version][path])...)

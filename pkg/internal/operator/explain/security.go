@@ -117,7 +117,8 @@ func unbounded(s *apiextensionsv1.JSONSchemaProps, at string) []string {
 // short are formats whose values are short.
 var short = map[string]bool{
 	"date": true, "date-time": true, "ipv4": true, "ipv6": true, "cidr": true, "mac": true,
-	"uuid": true, "uuid3": true, "uuid4": true, "uuid5": true, "isbn": true, "isbn10": true, "isbn13": true, "creditcard": true, "ssn": true, "hexcolor": true,
+	"uuid": true, "uuid3": true, "uuid4": true, "uuid5": true, "isbn": true, "isbn10": true, "isbn13": true, "creditcard": true,
+	"ssn": true, "hexcolor": true,
 	"rgbcolor": true, "bsonobjectid": true,
 }
 

@@ -238,7 +238,8 @@ func style() string {
 
 func arrowHead(class, colour string) string {
 	return fmt.Sprintf(
-		`<marker id="%s" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="%s"/></marker>`+"\n",
+		`<marker id="%s" viewBox="0 0 8 8" refX="1" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" `+
+			`fill="%s"/></marker>`+"\n",
 		class,
 		colour,
 	)

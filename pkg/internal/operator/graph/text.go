@@ -51,7 +51,8 @@ func (g Graph) Dot(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(
 		&b,
-		"digraph operator {\n  label=%s\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\"]\n  edge [fontname=\"Helvetica\" fontsize=10]\n",
+		"digraph operator {\n  label=%s\n  rankdir=LR\n  node [shape=box style=\"rounded,filled\" fontname=\"Helvetica\"]\n  edge "+
+			"[fontname=\"Helvetica\" fontsize=10]\n",
 		dot(g.Title),
 	)
 	for _, n := range g.Nodes {
@@ -98,9 +99,11 @@ func dot(lines ...string) string {
 // Colours of boxes.
 var (
 	fills = map[Role]string{
-		Changes: "#e8f0fe", Source: "#fef3e0", Bus: "#f1f3f4", Sensor: "#fef3e0", Workflow: "#e6f4ea", Written: "#e8f0fe", Resync: "#fce8e6",
+		Changes: "#e8f0fe", Source: "#fef3e0", Bus: "#f1f3f4", Sensor: "#fef3e0", Workflow: "#e6f4ea", Written: "#e8f0fe",
+		Resync: "#fce8e6",
 	}
 	strokes = map[Role]string{
-		Changes: "#4a78d0", Source: "#d08a20", Bus: "#80868b", Sensor: "#d08a20", Workflow: "#3c9a58", Written: "#4a78d0", Resync: "#c5503f",
+		Changes: "#4a78d0", Source: "#d08a20", Bus: "#80868b", Sensor: "#d08a20", Workflow: "#3c9a58", Written: "#4a78d0",
+		Resync: "#c5503f",
 	}
 )

@@ -365,5 +365,6 @@ func (c *chart) helpers() ([]byte, error) {
 	}
 	return []byte(fmt.Sprintf("{{- define \"%[1]s.namespace\" -}}\n{{- .Values.namespace | default .Release.Namespace -}}\n{{- end -}}\n\n"+
 		"{{- define \"%[1]s.changed\" -}}\n{{- $values := omit .Values \"crd\" \"global\" | toJson -}}\n"+
-		"{{- if ne $values `%[2]s` -}}\n{{- sha256sum $values | trunc 8 | printf \"-%%s\" -}}\n{{- end -}}\n{{- end -}}\n", c.Name, standard)), nil
+		"{{- if ne $values `%[2]s` -}}\n{{- sha256sum $values | trunc 8 | printf \"-%%s\" -}}\n{{- end -}}\n{{- end -}}\n", c.Name,
+		standard)), nil
 }

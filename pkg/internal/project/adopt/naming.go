@@ -70,7 +70,8 @@ func kindsByKey(key string) string {
 // kindsByField returns the kinds that a field may refer to.
 func kindsByField(key string) string {
 	return map[string]string{
-		"claimName": "PersistentVolumeClaim", "serviceAccountName": "ServiceAccount", "serviceAccount": "ServiceAccount", "serviceName": "Service",
+		"claimName": "PersistentVolumeClaim", "serviceAccountName": "ServiceAccount", "serviceAccount": "ServiceAccount",
+		"serviceName": "Service",
 	}[key]
 }
 
@@ -117,7 +118,9 @@ func (m *Manifest) resourceNames(names, resources []any) {
 // camel converts a text to a field name: MAX_REPLICAS to maxReplicas.
 func camel(text, otherwise string) string {
 	var out strings.Builder
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
 		if word == strings.ToUpper(word) {
 			word = strings.ToLower(word)
 		}

@@ -138,8 +138,9 @@ func (p *Project) describeDeployment() {
 	p.API.Spec = []Field{
 		{Name: "replicas", Value: `integer | default=1 minimum=0 maximum=100 description="Number of pods"`},
 		{
-			Name:  "image",
-			Value: `string | default="docker.io/nginxinc/nginx-unprivileged:1.29-alpine" minLength=1 description="Image of the pods; it listens on port 8080"`,
+			Name: "image",
+			Value: `string | default="docker.io/nginxinc/nginx-unprivileged:1.29-alpine" minLength=1 description="Image of the pods; it ` +
+				`listens on port 8080"`,
 		},
 	}
 	p.API.Status = []Field{{Name: "readyReplicas", Value: "integer"}}

@@ -78,7 +78,8 @@ type primary struct {
 
 func newObjects(client dynamic.Interface, tell func(Message)) *objects {
 	return &objects{
-		client: client, tell: tell, all: map[string]*unstructured.Unstructured{}, owned: map[string]map[string]bool{}, shown: map[string]bool{},
+		client: client, tell: tell, all: map[string]*unstructured.Unstructured{}, owned: map[string]map[string]bool{},
+		shown:   map[string]bool{},
 		watched: map[schema.GroupVersionResource]context.CancelFunc{},
 	}
 }

@@ -32,7 +32,9 @@ func newSwitches() *switches {
 func (s *switches) set(name string, on bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	one := map[string]*bool{"sensorDown": &s.now.SensorDown, "loseEvents": &s.now.LoseEvents, "refuse": &s.now.Refuse, "conflict": &s.now.Conflict}[name]
+	one := map[string]*bool{
+		"sensorDown": &s.now.SensorDown, "loseEvents": &s.now.LoseEvents, "refuse": &s.now.Refuse, "conflict": &s.now.Conflict,
+	}[name]
 	switch {
 	case one == nil:
 		return fmt.Errorf("unknown switch %q", name)

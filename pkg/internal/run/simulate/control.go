@@ -120,7 +120,8 @@ func (s *Simulation) tick(ctx context.Context, namespace string) error {
 			if err != nil {
 				return fmt.Errorf("encoding a tick: %w", err)
 			}
-			if err := s.publish(ctx, Event{Source: source.Name, Name: name, Type: "tick", Object: Name{Resource: "calendar", Name: name}, Data: data}); err != nil {
+			tick := Event{Source: source.Name, Name: name, Type: "tick", Object: Name{Resource: "calendar", Name: name}, Data: data}
+			if err := s.publish(ctx, tick); err != nil {
 				return err
 			}
 		}
@@ -147,7 +148,8 @@ func (s *Simulation) Patch(fields map[string]any, subresource, manager string, p
 		subresource = "/" + subresource
 	}
 	o := s.withNamespace(fields)
-	if _, err := s.ask(http.MethodPatch, s.path(o, subresource+"?fieldManager="+manager), "application/merge-patch+json", patch); err != nil {
+	path := s.path(o, subresource+"?fieldManager="+manager)
+	if _, err := s.ask(http.MethodPatch, path, "application/merge-patch+json", patch); err != nil {
 		return fmt.Errorf("changing %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	return nil

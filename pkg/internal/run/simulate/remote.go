@@ -98,7 +98,8 @@ func (u Subscriber) Deliver(ctx context.Context, attempted func(*Delivery)) (*De
 // delivery returns the record of the event that reaches the dependency.
 func (u Subscriber) delivery() *Delivery {
 	return &Delivery{
-		Sensor: u.subscription.sensor.Name, Dependency: u.dependency.Name, Trigger: u.subscription.trigger.Template.Name, Program: programOf(u.dependency),
+		Sensor: u.subscription.sensor.Name, Dependency: u.dependency.Name, Trigger: u.subscription.trigger.Template.Name,
+		Program: programOf(u.dependency),
 	}
 }
 

@@ -99,8 +99,10 @@ func (t Trace) failures() []Failure {
 		}
 		if w := step.Workflow; w != nil && w.Failure != "" {
 			out = append(out, Failure{
-				Text:     fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, w.Cause()),
-				Conflict: slices.ContainsFunc(w.Containers, func(c Container) bool { return c.ExitCode != 0 && slices.ContainsFunc(c.Calls, isConflict) }),
+				Text: fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, w.Cause()),
+				Conflict: slices.ContainsFunc(w.Containers, func(c Container) bool {
+					return c.ExitCode != 0 && slices.ContainsFunc(c.Calls, isConflict)
+				}),
 			})
 		}
 	}

@@ -47,7 +47,8 @@ func (s *stepRun) failures() {
 	}
 	for i, part := range expected {
 		if !met[i] {
-			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("no failure contains %q", part), describeActual("failed", simulate.Texts(all)))
+			s.unmet(s.at("expect", "failures", strconv.Itoa(i)), fmt.Sprintf("no failure contains %q", part),
+				describeActual("failed", simulate.Texts(all)))
 		}
 	}
 }

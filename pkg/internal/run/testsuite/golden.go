@@ -82,7 +82,9 @@ func withoutBookkeeping(o map[string]any) map[string]any {
 	seen, _ := valueOf(o, "status", "children").(map[string]any)
 	for _, one := range seen {
 		if fields, ok := one.(map[string]any); ok && (fields["failed"] != nil || fields["uid"] != nil && fields["resourceVersion"] != nil) {
-			for _, name := range []string{"ownerUID", "uid", "deletedUID", "reclaimed", "resourceVersion", "fields", "generation", "failed"} {
+			for _, name := range []string{
+				"ownerUID", "uid", "deletedUID", "reclaimed", "resourceVersion", "fields", "generation", "failed",
+			} {
 				delete(fields, name)
 			}
 		}

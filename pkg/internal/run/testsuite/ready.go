@@ -69,8 +69,9 @@ func readyCore(o, spec map[string]any, generation any) map[string]any {
 		return address
 	case "policy/v1 PodDisruptionBudget":
 		return map[string]any{
-			"observedGeneration": generation, "disruptionsAllowed": int64(1), "currentHealthy": int64(1), "desiredHealthy": int64(0), "expectedPods": int64(1),
-			"conditions": []any{condition("DisruptionAllowed", "SufficientPods")},
+			"observedGeneration": generation, "disruptionsAllowed": int64(1), "currentHealthy": int64(1), "desiredHealthy": int64(0),
+			"expectedPods": int64(1),
+			"conditions":   []any{condition("DisruptionAllowed", "SufficientPods")},
 		}
 	case "apiextensions.k8s.io/v1 CustomResourceDefinition":
 		return map[string]any{

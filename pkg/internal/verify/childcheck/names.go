@@ -107,7 +107,9 @@ func nameHint(name string, owned bool, rejected func(name string) bool) string {
 		return ""
 	case longest == len(name):
 		const hint = "use lower-case letters, digits and - in the name, and begin with a letter"
-		pattern := map[[2]bool]string{{true, false}: "^[a-z0-9-]+$", {false, true}: "^[a-z]", {true, true}: "^[a-z][a-z0-9-]*$"}[[2]bool{rejected("a.a"), rejected("0a")}]
+		pattern := map[[2]bool]string{
+			{true, false}: "^[a-z0-9-]+$", {false, true}: "^[a-z]", {true, true}: "^[a-z][a-z0-9-]*$",
+		}[[2]bool{rejected("a.a"), rejected("0a")}]
 		if pattern == "" || !owned {
 			return hint
 		}

@@ -19,7 +19,8 @@ import (
 // reads, and reports fixed namespaces that are not allowed.
 func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 	var findings diag.List
-	const limit = `start the namespace with fixed text, such as team-${ … }, or list what is allowed, as in install: {allowedNamespaces: ["team-*"]}`
+	const limit = `start the namespace with fixed text, such as team-${ … }, or list what is allowed, as in install: ` +
+		`{allowedNamespaces: ["team-*"]}`
 	author := "every user who can create a " + p.API.Kind.Kind
 	told := map[string]bool{}
 	for _, w := range written(p, d) {

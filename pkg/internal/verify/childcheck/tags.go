@@ -27,7 +27,8 @@ var (
 		)
 	})
 	safeTag = regexp.MustCompile(
-		`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|inputs\.parameters\.[\w-]+)\s*\}\}$`,
+		`^\{\{\s*(workflow\.(name|status|duration|creationTimestamp\.s|parameters\.[\w-]+)|steps\.[\w-]+\.outputs\.parameters\.[\w-]+|` +
+			`inputs\.parameters\.[\w-]+)\s*\}\}$`,
 	)
 )
 

@@ -131,7 +131,8 @@ func server(v *visit) Check {
 // ofArgo are the kinds that an operator uses, with their project.
 var ofArgo = map[string]string{
 	"eventbus.argoproj.io": "Argo Events", "eventsources.argoproj.io": "Argo Events", "sensors.argoproj.io": "Argo Events",
-	"workflows.argoproj.io": "Argo Workflows", "workflowtemplates.argoproj.io": "Argo Workflows", "cronworkflows.argoproj.io": "Argo Workflows",
+	"workflows.argoproj.io": "Argo Workflows", "workflowtemplates.argoproj.io": "Argo Workflows",
+	"cronworkflows.argoproj.io":       "Argo Workflows",
 	"workflowtaskresults.argoproj.io": "Argo Workflows",
 }
 
@@ -288,7 +289,8 @@ var instance = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func configuration(v *visit) Check {
 	var found list
 	const name = "Workflow controller"
-	if said := v.get(&found, "get", "configmaps", "--all-namespaces", "--field-selector", "metadata.name=workflow-controller-configmap"); said != "" {
+	const controller = "metadata.name=workflow-controller-configmap"
+	if said := v.get(&found, "get", "configmaps", "--all-namespaces", "--field-selector", controller); said != "" {
 		return Check{name, Warning, "its configuration cannot be read: " + said, ""}
 	}
 	for _, item := range found.Items {

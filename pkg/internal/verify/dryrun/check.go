@@ -216,7 +216,8 @@ func copied(fields map[string]any) (*unstructured.Unstructured, error) {
 // sent returns the fields of an object to send.
 func (c *Client) sent(o Object, k kind, out *unstructured.Unstructured) *unstructured.Unstructured {
 	for _, field := range []string{
-		"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink",
+		"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields",
+		"selfLink",
 	} {
 		unstructured.RemoveNestedField(out.Object, "metadata", field)
 	}

@@ -33,11 +33,12 @@ type TargetsConfig struct {
 
 // RuleConfig overrides the severity of a rule. The first matching entry applies.
 type RuleConfig struct {
-	Code     string   `yaml:"code"`
-	Severity string   `yaml:"severity"` // error, warning or off
-	Files    []string `yaml:"files"`    // path.Match patterns, where * does not match a slash; dir/** matches a whole directory; empty: all files
-	Objects  []string `yaml:"objects"`  // KIND/NAME; empty: all objects
-	Reason   string   `yaml:"reason"`   // required
+	Code     string `yaml:"code"`
+	Severity string `yaml:"severity"` // error, warning or off
+	// path.Match patterns, where * does not match a slash; dir/** matches a whole directory; empty: all files
+	Files   []string `yaml:"files"`
+	Objects []string `yaml:"objects"` // KIND/NAME; empty: all objects
+	Reason  string   `yaml:"reason"`  // required
 }
 
 const configHint = "begin it with apiVersion: argoperator.dev/v1alpha1 and kind: LintConfig"

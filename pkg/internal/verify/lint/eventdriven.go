@@ -86,8 +86,9 @@ func ignoredSettings(i *inspection, t *wfv1.WorkflowTemplate) {
 	}
 	spec := field.NewPath("spec")
 	for name, set := range map[string]bool{
-		"ttlStrategy": t.Spec.TTLStrategy != nil, "podGC": t.Spec.PodGC != nil, "activeDeadlineSeconds": t.Spec.ActiveDeadlineSeconds != nil,
-		"synchronization": t.Spec.Synchronization != nil, "onExit": t.Spec.OnExit != "",
+		"ttlStrategy": t.Spec.TTLStrategy != nil, "podGC": t.Spec.PodGC != nil,
+		"activeDeadlineSeconds": t.Spec.ActiveDeadlineSeconds != nil,
+		"synchronization":       t.Spec.Synchronization != nil, "onExit": t.Spec.OnExit != "",
 	} {
 		if set {
 			i.report(spec.Child(name), "%s has no effect: Workflows use this WorkflowTemplate only by templateRef", name)

@@ -11,7 +11,8 @@ import (
 
 // serverSet are the fields of metadata that only the API server writes.
 var serverSet = []string{
-	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid",
+	"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink",
+	"uid",
 }
 
 // withoutServerFields returns an object's fields without those that controllers and the

@@ -94,8 +94,8 @@ func sensorRules() []Rule {
 			Code:    "template-reads-environment",
 			Warning: true,
 			Summary: "A text template reads the environment of the Sensor's pod.",
-			Why: "The functions env and expandenv can read tokens and other secrets. The value goes where the parameter goes, and into the " +
-				"log if the trigger fails.",
+			Why: "The functions env and expandenv can read tokens and other secrets. The value goes where the parameter goes, and into " +
+				"the log if the trigger fails.",
 			Fix:   "mount the secret where it is used; for a request header use secureHeaders",
 			check: on(readsPod),
 		},

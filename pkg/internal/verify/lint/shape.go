@@ -53,7 +53,8 @@ func shapeRules() []Rule {
 		{
 			Code:    "unusable-name",
 			Summary: "A name contains a dot, a space or a wildcard.",
-			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such a name " +
+			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such " +
+				"a name " +
 				"publishing fails, or the Sensor's pod does not start.",
 			Fix:   "use lower-case letters, digits and hyphens",
 			check: subjects,

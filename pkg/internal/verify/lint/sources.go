@@ -193,7 +193,9 @@ func defaultAccount(i *inspection) {
 				"\"default\"")
 		}
 	case *eventsv1.Sensor:
-		creates := slices.ContainsFunc(argo.Triggers(o), func(t argo.Trigger) bool { return t.Template.K8s != nil || t.Template.ArgoWorkflow != nil })
+		creates := slices.ContainsFunc(argo.Triggers(o), func(t argo.Trigger) bool {
+			return t.Template.K8s != nil || t.Template.ArgoWorkflow != nil
+		})
 		if creates && argo.EventsAccount(o.Spec.Template) == "default" {
 			i.report(field.NewPath("spec", "template", "serviceAccountName"), "the Sensor's triggers run as service account \"default\"")
 		}
