@@ -26,7 +26,6 @@ var twoValues = map[string][2]any{
 	"install.namespace":                 {},
 	"install.eventBus.mode":             {"existing", "managed"},
 	"install.eventBus.replicas":         {managed("replicas", 3), managed("replicas", 5)},
-	"install.eventBus.version":          {managed("version", "2.10.0"), managed("version", "2.10.1")},
 	"install.eventBus.storageClass":     {managed("storageClass", "a"), managed("storageClass", "b")},
 	"install.eventBus.storage":          {managed("storage", "1Gi"), managed("storage", "2Gi")},
 	"install.watchNamespaces":           {[]string{"a"}, []string{"b"}},

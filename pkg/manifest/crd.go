@@ -114,7 +114,7 @@ func crdColumns(columns []v1alpha1.Column) []apiextensionsv1.CustomResourceColum
 	var out []apiextensionsv1.CustomResourceColumnDefinition
 	for _, c := range columns {
 		out = append(out, apiextensionsv1.CustomResourceColumnDefinition{
-			Name: c.Name, JSONPath: c.Path, Type: c.Type, Format: c.Format, Description: c.Description, Priority: c.Priority,
+			Name: c.Name, JSONPath: c.Path, Type: c.Type, Priority: c.Priority,
 		})
 	}
 	return out

@@ -21,7 +21,7 @@ func eventBuses(p *plan.Plan) []Object {
 	mode := corev1.ReadWriteOnce
 	payload := maxPayload
 	jetstream := &eventsv1.JetStreamBus{
-		Version:  bus.Version,
+		Version:  "latest", // in the configuration of the Argo Events controller
 		Replicas: &bus.Replicas,
 		Persistence: &eventsv1.PersistenceStrategy{
 			AccessMode: &mode, VolumeSize: &size,

@@ -75,12 +75,6 @@ type API struct {
 	// Resource name in the URL.
 	// +defaultText=the English plural of `kind`, in lower case
 	Plural string `json:"plural,omitempty"`
-	// Singular name for kubectl.
-	// +defaultText=`kind` in lower case
-	Singular string `json:"singular,omitempty"`
-	// Kind of a list of the resource.
-	// +defaultText=`kind` followed by `List`
-	ListKind string `json:"listKind,omitempty"`
 	// Short names for kubectl.
 	ShortNames []string `json:"shortNames,omitempty"`
 	// Groups of resources for kubectl, such as `all` in `kubectl get all`.
@@ -205,10 +199,6 @@ type Column struct {
 	// Type of the value.
 	// +defaultText=the type in the schema
 	Type string `json:"type,omitempty"        jsonschema:"enum=string,enum=integer,enum=number,enum=boolean,enum=date"`
-	// Format of the value, such as `int32` or `date-time`.
-	Format string `json:"format,omitempty"`
-	// Description for clients.
-	Description string `json:"description,omitempty"`
 	// 0 to show the column always, a higher number to show it with `-o wide`.
 	// +default=0
 	Priority int32 `json:"priority,omitempty"`
@@ -233,9 +223,6 @@ type Validation struct {
 	Message string `json:"message,omitempty"`
 	// CEL expression that computes the message.
 	MessageExpression string `json:"messageExpression,omitempty"`
-	// Machine-readable reason of the rejection.
-	// +defaultText=`FieldValueInvalid`
-	Reason string `json:"reason,omitempty"            jsonschema:"enum=FieldValueInvalid,enum=FieldValueForbidden,enum=FieldValueRequired,enum=FieldValueDuplicate"`
 	// Field that the message is about, such as `.spec.size`.
 	// +defaultText=the whole object
 	FieldPath string `json:"fieldPath,omitempty"`
@@ -567,9 +554,6 @@ type EventBus struct {
 	// Number of servers of a managed EventBus: 1, or 3 and more.
 	// +defaultText=`3`
 	Replicas *int32 `json:"replicas,omitempty"`
-	// NATS JetStream version of a managed EventBus, from the configuration of the Argo Events controller.
-	// +defaultText=`latest`
-	Version string `json:"version,omitempty"`
 	// StorageClass of a managed EventBus.
 	// +defaultText=that of the cluster
 	StorageClass string `json:"storageClass,omitempty"`

@@ -11,7 +11,7 @@ import (
 
 // ownKeys returns the keys of the form that generates a CustomResourceDefinition.
 func ownKeys() []string {
-	return []string{"group", "kind", "versions", "plural", "singular", "listKind", "shortNames", "categories", "scope", "types"}
+	return []string{"group", "kind", "versions", "plural", "shortNames", "categories", "scope", "types"}
 }
 
 // form checks that the API has exactly one of its three forms.
@@ -54,13 +54,8 @@ func (c *checker) ownAPI() {
 	if c.has(api.Kind, p.To("kind")) && !c.camelCase(api.Kind, p.To("kind")) {
 		return
 	}
-	for key, value := range map[string]string{"plural": api.Plural, "singular": api.Singular} {
-		if c.Written(p.To(key)) {
-			c.label(value, p.To(key))
-		}
-	}
-	if c.Written(p.To("listKind")) && c.has(api.ListKind, p.To("listKind")) {
-		c.camelCase(api.ListKind, p.To("listKind"))
+	if c.Written(p.To("plural")) {
+		c.label(api.Plural, p.To("plural"))
 	}
 	c.labels(api.ShortNames, p.To("shortNames"))
 	c.labels(api.Categories, p.To("categories"))
@@ -93,13 +88,10 @@ func protected(group, domain string) bool {
 	return group == domain || strings.HasSuffix(group, "."+domain)
 }
 
-// distinct reports names of the resource that are equal but must differ.
+// distinct reports short names that are names of the resource already.
 func (c *checker) distinct(api *v1alpha1.API, p source.Path) {
-	if api.Kind != "" && api.Kind == api.ListKind {
-		c.add(p.To("listKind"), diag.BadName, fmt.Sprintf("listKind and kind are both %s", api.Kind), "write "+api.Kind+"List")
-	}
 	for i, short := range api.ShortNames {
-		if short != "" && (short == api.Plural || short == api.Singular) {
+		if short != "" && (short == api.Plural || short == strings.ToLower(api.Kind)) {
 			c.add(
 				p.To("shortNames", i),
 				diag.DuplicateValue,

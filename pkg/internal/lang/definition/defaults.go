@@ -52,8 +52,6 @@ func defaultAPI(api *v1alpha1.API) {
 	}
 	if api.Kind != "" {
 		fill(&api.Plural, Plural(api.Kind))
-		fill(&api.Singular, strings.ToLower(api.Kind))
-		fill(&api.ListKind, api.Kind+"List")
 	}
 	fill(&api.Scope, "Namespaced")
 	for i := range api.Versions {
@@ -110,7 +108,6 @@ func (c *checker) defaultInstall(in *v1alpha1.Install) {
 	fill(&bus.Name, "default")
 	if bus.Mode == "managed" {
 		fillPointer(&bus.Replicas, 3)
-		fill(&bus.Version, "latest")
 		fill(&bus.Storage, "1Gi")
 	}
 	for _, n := range derivedNames(in) {

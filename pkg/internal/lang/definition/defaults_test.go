@@ -141,8 +141,6 @@ func TestComputedDefaults(t *testing.T) {
 		got, want any
 	}{
 		{"api.plural", own.API.Plural, "shops"},
-		{"api.singular", own.API.Singular, "shop"},
-		{"api.listKind", own.API.ListKind, "ShopList"},
 		{"versions.storage", *own.API.Versions[0].Storage, true},
 		{"columns.type", own.API.Versions[0].Columns[0].Type, "string"},
 		{"existing.plural", existing.API.Existing.Plural, "namespaces"},
@@ -155,7 +153,6 @@ func TestComputedDefaults(t *testing.T) {
 		{"install.userRoles of an existing kind", *existing.Install.UserRoles, false},
 		{"install.userRoles with watchNamespaces", *watching.Install.UserRoles, false},
 		{"eventBus.replicas", *bus.Install.EventBus.Replicas, int32(3)},
-		{"eventBus.version", bus.Install.EventBus.Version, "latest"},
 		{"eventBus.storage", bus.Install.EventBus.Storage, "1Gi"},
 		{"names.tokenSecret", own.Install.Names.TokenSecret, "shop-sensor-token"},
 		{"names.tokenSecret with tokenRotation", bus.Install.Names.TokenSecret, "shop-rotated-token"},

@@ -125,7 +125,7 @@ func (c *checker) eventBus() {
 	bus, p := c.op.Spec.Install.EventBus, source.PathOf("spec", "install", "eventBus")
 	c.label(bus.Name, p.To("name"))
 	if bus.Mode == "existing" {
-		for _, key := range []string{"replicas", "version", "storageClass", "storage"} {
+		for _, key := range []string{"replicas", "storageClass", "storage"} {
 			if c.Written(p.To(key)) {
 				c.addKey(
 					p.To(key),

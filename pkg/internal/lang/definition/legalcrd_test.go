@@ -3,6 +3,7 @@ package definition
 import (
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
@@ -46,7 +47,7 @@ func crdOf(def *Definition) *apiextensionsv1.CustomResourceDefinition {
 			Group: api.Group,
 			Scope: apiextensionsv1.ResourceScope(api.Scope),
 			Names: apiextensionsv1.CustomResourceDefinitionNames{
-				Kind: api.Kind, Plural: api.Plural, Singular: api.Singular, ListKind: api.ListKind,
+				Kind: api.Kind, Plural: api.Plural, Singular: strings.ToLower(api.Kind), ListKind: api.Kind + "List",
 				ShortNames: api.ShortNames, Categories: api.Categories,
 			},
 		},
@@ -68,7 +69,7 @@ func crdVersionOf(v v1alpha1.Version, schema *apiextensionsv1.JSONSchemaProps) a
 	}
 	for _, c := range v.Columns {
 		out.AdditionalPrinterColumns = append(out.AdditionalPrinterColumns, apiextensionsv1.CustomResourceColumnDefinition{
-			Name: c.Name, Type: c.Type, JSONPath: c.Path, Format: c.Format, Priority: c.Priority,
+			Name: c.Name, Type: c.Type, JSONPath: c.Path, Priority: c.Priority,
 		})
 	}
 	if s := v.Scale; s != nil {

@@ -8,12 +8,7 @@ import (
 
 // validationRule converts a rule of the definition to one of a schema.
 func validationRule(v v1alpha1.Validation) apiextensionsv1.ValidationRule {
-	rule := apiextensionsv1.ValidationRule{
+	return apiextensionsv1.ValidationRule{
 		Rule: v.Rule, Message: v.Message, MessageExpression: v.MessageExpression, FieldPath: v.FieldPath,
 	}
-	if v.Reason != "" {
-		reason := apiextensionsv1.FieldValueErrorReason(v.Reason)
-		rule.Reason = &reason
-	}
-	return rule
 }

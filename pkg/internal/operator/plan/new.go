@@ -190,7 +190,7 @@ func hash(parts ...any) string {
 func baseAPI(d *definition.Definition) API {
 	a := d.Operator.Spec.API
 	out := API{
-		Singular: a.Singular, ListKind: a.ListKind,
+		Singular: strings.ToLower(a.Kind), ListKind: a.Kind + "List",
 		ShortNames: a.ShortNames, Categories: a.Categories,
 		Kind: Kind{
 			Group: a.Group, Kind: a.Kind, Plural: a.Plural,

@@ -36,7 +36,6 @@ type EventBus struct {
 	Name         string
 	Managed      bool
 	Replicas     int32
-	Version      string
 	StorageClass string
 	Storage      string
 }
@@ -68,7 +67,7 @@ func eventBus(in v1alpha1.EventBus) EventBus {
 		return EventBus{Name: in.Name}
 	}
 	return EventBus{
-		Name: in.Name, Managed: true, Replicas: *in.Replicas, Version: in.Version,
+		Name: in.Name, Managed: true, Replicas: *in.Replicas,
 		StorageClass: in.StorageClass, Storage: in.Storage,
 	}
 }
