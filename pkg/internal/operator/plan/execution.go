@@ -3,7 +3,7 @@ package plan
 // Execution has everything that differs between the engines. Other code reads these
 // fields instead of comparing the name of an engine.
 type Execution struct {
-	RunsPods         bool     // a reconcile is a Workflow; otherwise the Sensors compute it and write to the API server, with a token from a Secret
+	RunsPods         bool     // a reconcile is a Workflow; otherwise the Sensors compute and write, with a token from a Secret
 	PodPerStep       bool     // every step is a pod, and values are parameters of the Workflow
 	OneReconcilePod  bool     // one pod reads, computes and writes; it can read other objects
 	ComputesStatus   bool     // jq in the Sensor computes the status

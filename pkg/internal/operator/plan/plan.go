@@ -233,7 +233,7 @@ type Call struct {
 	Allow    []int32 // status codes that count as success
 	Fallback []int32 // the same for the request in failed, which is sent when the first does not succeed; nil: none is sent
 	Asks     bool    // the request in failed may create a Workflow that asks why the first one failed
-	K8s      bool    // sent by a k8s trigger, with the permissions of the Sensor's service account: operation and manifest instead of a request
+	K8s      bool    // sent by a k8s trigger: operation and manifest instead of a request
 }
 
 // Account is a role, with a service account of its own.
