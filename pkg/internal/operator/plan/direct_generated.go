@@ -141,22 +141,216 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
 				{Term: &gojq.Term{Type: 7, Func: &shared193}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared194}}, Programs: []jqfile.Named{{Name: "delete", Query: &gojq.Query{
-	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-		Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+		Body: &shared194}, {Name: "safeKey", Body: &shared195}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared196}, {Name: "exactly", Body: &shared197},
+	{Name: "placed", Body: &shared198}, {Name: "harmless", Body: &shared199}},
+	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}}}}},
+		{Name: "entries", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+				Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+					Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+					Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "Apply"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
+			Op: 1}}, {Name: "applied", Body: &gojq.Query{Term: &gojq.Term{Type: 9,
+			Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "time"}}}, Op: 1}}}}},
+		{Name: "ownFields", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "fieldsV1"}}},
+				Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "first"}}}, Op: 1}}, {Name: "rolling", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
+				{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "Progressing"}}}, Op: 8}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "True"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "NewReplicaSetAvailable"}}},
+					Op: 9}, Op: 14}}}}}}, {Name: "shown", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::readiness"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::rollouts"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rolling"}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
+				Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::fields"}}}, Op: 2}}}}}, {Name: "met", Body: &gojq.Query{
+			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::met"}}}}}}}}, Left: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-		FuncDefs: []*gojq.FuncDef{{Name: "gone", Body: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "deletedUID"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxMissing"}}},
-			Op:    12}, Op: 15}}, {Name: "next", Body: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+					{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "ownerReferences"}}, {Iter: true}, {Optional: true}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "controller"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+									Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+									Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}},
+									Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "apiVersion"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}},
+								Op: 1}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{}}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3},
+							Op: 1}, Op: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "option::unowned"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{
+						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::owner"}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
+				Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "select", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "safeKey"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+				Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				{Key: "go", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::everyChange"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "ADD"}}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "wantedState"}}}, Op: 1}, Op: 9},
+						Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "applied"}}}, Op: 1}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applied"}}},
+							Op:    1}, Op: 8}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "shown"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "shown"}}}, Op: 1}, Op: 9}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::rollouts"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "rolling"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readyWhen"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "met"}}}, Op: 1}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "met"}}},
+								Op:    1}, Op: 9}, Op: 14}, Op: 15}}}}, Op: 14}, Op: 15}, Op: 14}},
+				{Key: "key", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{}}}, Op: 16}}, {Key: "name", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "workflowName", Args: []*gojq.Query{
+						{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "."}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "1"}}, Op: 3}, IsSlice: true}}}, Op: 1}}}}}}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::templates"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "priority", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "desired", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 9}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "wantedState"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
+									Op: 1}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownFields"}}}, Op: 1},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "ownFields"}}}, Op: 1}, Op: 9}, Op: 14}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "drift"}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}}}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "option::podPerStep"}}}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$key"}}, Op: 1}, Patterns: []*gojq.Pattern{
+		{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+		Op: 1}}, {Name: "delete", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
+		Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "gone", Body: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 8}, Op: 14},
+			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "missing"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxMissing"}}},
+				Op: 12}, Op: 15}}, {Name: "next", Body: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
 					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
@@ -230,749 +424,3224 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Type: 1}}}, {Key: "forget", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}},
 						Op: 1}, Op: 1}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 					Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$unwanted"}}, Op: 1}}},
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-				Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
-			Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-				Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "next"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
+				Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "next"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
 						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}},
-						Op:    1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-					Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-					{Name: "change", Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}},
-					Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
-						Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-						Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{
-								Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
-								Name: "$forgotten"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{}}}, Update: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$forgotten"}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 17}}}}, Op: 1}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::deletion"}}}}}}},
-							{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "missing",
-													Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "missing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Elif: []*gojq.IfElif{{
-											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
-													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, {Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-																	Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}},
-															Op: 3}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-										Op:    8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-									Op: 3}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}},
-					Patterns: []*gojq.Pattern{{Name: "$gone"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-				{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
-		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "objects",
-	Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
-			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
-		Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "mine", Args: []string{
-			"key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "option::workers"}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "key"}}}, Right: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}},
-				Op:    1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "hole::workers"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 8}, Op: 15}},
-			{Name: "places", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}},
-					Op:    15}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-						Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::forEach"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"},
-								SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$resource"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "hole::place"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "$index"}, {Key: "$item"}}}}}, Op: 3}, Op: 1}, Patterns: []*gojq.Pattern{
-									{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$index"}},
-								Op: 1}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "hole::place"}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "hole::childPrefix"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "/"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}, Op: 17}, Op: 1},
-					Patterns: []*gojq.Pattern{{Name: "$resource"}}, Op: 1}, Else: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}}, {
-				Name: "wantedPlaces", Body: &gojq.Query{Term: &gojq.Term{Type: 15,
-					Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "objects", Val: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "places"}}}, Patterns: []*gojq.Pattern{
-										{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "places"}}}}}}}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-											Type: 6, Index: &gojq.Index{Name: "key"}}}, Val: &gojq.Query{Term: &gojq.Term{
-											Type: 1}}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "length"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Op: 9}, Op: 14},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "error",
-											Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
-												Str: &gojq.String{Str: "two objects are named "}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "group_by", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																Name: "key"}}}}}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
-															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-																Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-																	Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{
-																	Type: 10, Number: "1"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-																Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-																	Number: "0"}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}},
-															Op: 1}, Op: 1}, Op: 1}}}}}, Op: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 1}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{
-								Name: "$list"}}, Op: 1}}}}, Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-							Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "built",
-				Args: []string{"$spot"}, Body: &gojq.Query{Term: &gojq.Term{Type: 15,
-					Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}},
+							Op:    1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+						Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+						{Name: "change", Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}},
 						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "index"}}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+							Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{
+									Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
+									Name: "$forgotten"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8,
+									Object: &gojq.Object{}}}, Update: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$forgotten"}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 17}}}}, Op: 1}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::deletion"}}}}}}},
+								{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "missing",
+														Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "missing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Elif: []*gojq.IfElif{{
+												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+																	{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, {Term: &gojq.Term{
+																		Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																	{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+																		Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}},
+																Op: 3}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+											Op:    8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+										Op: 3}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}},
+						Patterns: []*gojq.Pattern{{Name: "$gone"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
+		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "enqueue",
+		Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "content", Body: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+				{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "managedFields"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+					Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Op: 2}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "generation"}}}}}, Op: 2}}}}}}}, Left: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "now"}}},
+			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
+				Op: 6}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "floor"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 4}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+								Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdateiso8601"}}},
+									Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "600"}},
+									Op: 11}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "content"}}}, Op: 1},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "content"}}}, Op: 1}, Op: 9}}}}}, {Key: "name", Val: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::workflowPrefix"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$window"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "tostring"}}}, Op: 1}, Op: 3}}, {Key: "wait", Val: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$window"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+							Number: "1"}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "hole::window"}}}, Op: 5}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Op: 4},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ceil"}}},
+						Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "tostring"}}}, Op: 1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$window"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+			Op: 1}}, {Name: "heartbeat", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+		{Name: "times", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "annotation::lastReceived"}}}, Val: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "60"}},
+					Op: 6}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "floor"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 10, Number: "60"}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "todate"}}}, Op: 1}, Op: 1}}}}}}},
+		{Name: "subscription", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "template",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "annotation::subscribed"}}}, Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}}}}}}}}}}}}}}}}}}}}}}},
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::http"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::path"}}}},
+							{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "application/merge-patch+json"}}}}, {Key: "body", Val: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "times"}}}}}}}}}, {Key: "spec", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "subscription"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}}, {Key: "manifest",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+									{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "EventSource"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}},
+											{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::namespace"}}}}, {Key: "annotations", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "times"}}}}}}}}},
+									{Key: "spec", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "subscription"}}}}}}}}}}}}}}}}}}}}}}, {Name: "objects", Query: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+			FuncDefs: []*gojq.FuncDef{{Name: "mine", Args: []string{"key"}, Body: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "option::workers"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Op: 1},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::workers"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 8}, Op: 15}},
+				{Name: "places", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}},
+						Op:    15}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}},
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "item"}}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
-										Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-										Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}},
-										Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}}}}}}}}},
-							Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{
-							{Name: "$index"}}, Op: 1}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-							Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "listing",
-				Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
-							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}},
-							Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+							Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::forEach"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"},
+									SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$resource"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::place"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "$index"}, {Key: "$item"}}}}}, Op: 3}, Op: 1}, Patterns: []*gojq.Pattern{
+										{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$index"}},
+									Op: 1}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::place"}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::childPrefix"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "/"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}, Op: 17}, Op: 1},
+						Patterns: []*gojq.Pattern{{Name: "$resource"}}, Op: 1}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}}, {
+					Name: "wantedPlaces", Body: &gojq.Query{Term: &gojq.Term{Type: 15,
+						Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "objects", Val: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+									Object: &gojq.Object{}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::readsChildren"}}}, Then: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "places"}}}, Patterns: []*gojq.Pattern{
+											{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "places"}}}}}}}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 6, Index: &gojq.Index{Name: "key"}}}, Val: &gojq.Query{Term: &gojq.Term{
+												Type: 1}}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "length"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Op: 9}, Op: 14},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "error",
+												Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+													Str: &gojq.String{Str: "two objects are named "}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+														{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
+															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "group_by", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																	Name: "key"}}}}}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
+																Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+																	Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+																		Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{
+																		Type: 10, Number: "1"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+																	Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+																		Number: "0"}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}},
+																Op: 1}, Op: 1}, Op: 1}}}}}, Op: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 1}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{
+									Name: "$list"}}, Op: 1}}}}, Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "built",
+					Args: []string{"$spot"}, Body: &gojq.Query{Term: &gojq.Term{Type: 15,
+						Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "index"}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "item"}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+											Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+											Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}},
+											Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}}}}}}}}},
+								Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$index"}}, Op: 1}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "listing",
+					Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
 								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
 							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 								Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
-								{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
-											Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-									Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
-										{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-										Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-										Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-												Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
-								{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"},
-							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}},
-							Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
-								Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
-						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
-								{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Right: &gojq.Query{
+								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+							Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}},
+								Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
+									{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+									Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
+												Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
 										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
-											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6,
-												Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
-									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}},
-								Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "key"}}}}}}}, Op: 14}}}}}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{
-							Name: "$stray"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {
-										Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
-											Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
-											Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+											{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+											Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+													Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+									{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"},
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}},
+								Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+									Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+									{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
+												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6,
+													Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}},
+									Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "key"}}}}}}}, Op: 14}}}}}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{
+								Name: "$stray"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
-						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1},
-					Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$state"}}, Op: 1}}, {Name: "next", Args: []string{"$wanted",
-				"$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{
-					{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-							Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-											{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
-												Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
-												{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-											Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-											Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-										Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
-									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
-								Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-										Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-															Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
-													Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
-														Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+										{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {
+											Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+												Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+												Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
+							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1},
+						Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$state"}}, Op: 1}}, {Name: "next", Args: []string{"$wanted",
+					"$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{
+						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+								Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
 											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-											Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
-													Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
-													Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
-														{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
-																Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-																	Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-																		Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
-																		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-																		Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
-																		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-																			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-																				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																					{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-																			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
-														Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
-											Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-												Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-															{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
-															{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 11}, Op: 15},
-													Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
-															Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-													Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
-										Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
-								Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}, Op: 1}, Op: 2},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
-									Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-									Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
-											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 												Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
 												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-												Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-										Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
-										Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-										Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
-									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
-							Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-							Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
-									Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-										Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
-											Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
-									Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
-							Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
-					Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-				{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
-				Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "ownChild"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
-			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-								{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
-								{Index: &gojq.Index{Name: "verify"}}}}}, Op: 9}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "wantedPlaces"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$present"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-							{Index: &gojq.Index{Name: "children"}}}}}, {Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$verify"}}}}}}}, Op: 1}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
-										Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-										Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
+													Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+													{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+												Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+												Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+											Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
+										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
+									Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+															Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
+														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
+															Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+												Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
+														Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+															Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
+														Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
+															{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																	Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
+																		{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+																	Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+																		Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
+																			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+																			Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+																			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+																					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																						{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
+															Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+													Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
+																{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 11}, Op: 15},
+														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+															Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
+																Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+														Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
+											Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
+									Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}, Op: 1}, Op: 2},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
+										Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+										Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
+												Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+													Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+											Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
+											Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+											Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
+										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
+								Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
 											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-										Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "wantedPlaces"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$present"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$former"}}}, {Term: &gojq.Term{Type: 3}},
-										{Term: &gojq.Term{Type: 3}}}}}}, Patterns: []*gojq.Pattern{{Name: "$former"}},
-									Op: 1}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-							Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+										Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
+												Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
+										Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
+								Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
+						Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
+					Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "ownChild"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+						Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
 								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
 									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
-												Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
+									{Index: &gojq.Index{Name: "verify"}}}}}, Op: 9}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "wantedPlaces"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next",
+							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$present"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+								{Index: &gojq.Index{Name: "children"}}}}}, {Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$verify"}}}}}}}, Op: 1}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+											Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+											Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "wantedPlaces"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$present"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$former"}}}, {Term: &gojq.Term{Type: 3}},
+											{Term: &gojq.Term{Type: 3}}}}}}, Patterns: []*gojq.Pattern{{Name: "$former"}},
+										Op: 1}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+								Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+							Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
+													Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8},
+								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
+																Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+											Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+										Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "4"}}, Op: 7}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
+								Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+									Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}},
+										Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
+								Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
+								{Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
+												Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+															Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+															Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																	{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}}}, Op: 3}, Else: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}},
+											Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}},
+										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+													Number: "4"}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+													Number: "0"}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+																Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+																	Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																				{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+																			{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+													Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+													{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+												Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+													{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+															Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+														{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}},
+																Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+																Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+																Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{
+																Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{
+																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+																	Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+													{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{
+																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+																	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																		{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{
+																Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
+																Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+																	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}}}},
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																		Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+													Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
+								{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
+								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$present"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$verify"}}, Op: 1}}}},
+			Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$new"}}, Op: 1}}, {Name: "observe", Query: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+		FuncDefs: []*gojq.FuncDef{{Name: "unready", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "hole::unready"}}}}, {Name: "ours",
+			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+				Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+						{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "Apply"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
+					Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "first"}}}, Op: 1}}, {Name: "seen", Body: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unready"}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "uid"}}}}}}, {Key: "generation", Val: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}},
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0"}}}, Op: 16},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+						Op: 1}}, {Key: "ready", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{}}}, Op: 8}}, {Key: "message", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "fixed", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}}}}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}}}}}}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "option::live"}}}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "fields", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+							Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::live"}}}}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "annotation::attempt"}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}, Op: 2},
+					Op: 1}, Op: 2}}}}}, {Name: "marks", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "ourWrite"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "ownerReferences"}}}}}, Op: 2}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}},
+					Op: 2}, Op: 1}, Op: 2}}}}}}, Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+				{Name: "namedOwner", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "labels"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "annotations"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "annotation::owner"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$uid"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "."}}}}}}}, IsSlice: true}}}}, {
+								Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+										Op: 3}, IsSlice: true}}}}, {Key: "$uid"}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$uid"}}, Op: 1}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+				Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "namedOwner"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "namedOwner"}}},
+				Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$former"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+					Op: 8}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$former"}}}, Else: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$current"}}}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$former"}},
+				Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+				Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "ownerReferences"}},
+						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+						{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "controller"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}}, Op: 1},
+							Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "uid"}, {Key: "namespace",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Op: 1}, Op: 1}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}},
+				Op:    1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "misplaced",
+			Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "."}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: ".."}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Op: 15},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains",
+					Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "%"}}}}}}}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+					{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$owner"}}}}}}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+						Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::childNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+							Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::sameNamespace"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+						Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+						Op: 8}, Op: 15}, Op: 14}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+				Op:    1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+					{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
+					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}}}}},
+				Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "misplaced"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}},
+							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Op: 9}, Op: 14},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+							Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Op: 8},
+						Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15},
+						Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation",
+							Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}},
+							{Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body",
+										Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+													Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+														{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+												Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+												Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+														{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+															Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1},
+													Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}},
+											Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+														{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+																Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																	{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																		{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}},
+							{Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
+											{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+												Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+																	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+																		Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{
+																	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+																		Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+																		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																			{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+																		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+																Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+													Op:    1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{
+													Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}},
+								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Op:    9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
+		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+		{Name: "$new"}}, Op: 1}}, {Name: "parent", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "spec",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+						{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "status"}}}, Op: 2}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "generation"}}}}}}}}}, {Key: "deleted",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}},
+				{Key: "labels", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "labels"}}}}}}, {Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+					Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "kubectl.kubernetes.io/last-applied-configuration"}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::related"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::related"}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
+						Op: 2}}}}}, Op: 1}}}}}}}}, Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
+		Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+					{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+			Op: 3}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "packed",
+			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "digest",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}},
+					{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "uid"}}}}}}, {Key: "inputs", Val: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "generation"}}}}}}, {Key: "labels", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "labels"}}}}}}, {Key: "annotations", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "annotations"}}}}}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::noVersions"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "content", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "apiVersion"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "kind"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "metadata"}}}, Op: 2}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+					Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::children"}}}}}}, Op: 1}, Op: 1}}}}}},
+					Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@base64"}},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$text"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxDesired"}}},
+							Op: 11}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$text"}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "children"}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "the children are larger together than a pod takes"}}}}}}}},
+							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 12, Format: "@base64"}}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$text"}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}}}, Left: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "finalizers"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
+							Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::finalizer"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childOfOwnKind"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{
+							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+						Op:    9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "wantedState"}}}, Op: 1}, Op: 9},
+						Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::selected"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "any", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Op: 2},
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isSelected"}}}}}}},
+						Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::existing"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "safeKey"}}}, Op: 1}, Op: 15}, Op: 14}},
+					{Key: "$key"}, {Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "workflowName", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}}}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::templates"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "priority", Val: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}, {Key: "desired",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "packed"}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::podPerStep"}}},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$key"}}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+		Op: 1}}, {Name: "ready", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+		{Name: "below", Args: []string{"counters", "number"}, Body: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+				{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "counters"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$counter"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+							Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "number"}}}, Op: 11}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+							{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$counter"}}}}}, {Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: " is "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$counter"}}}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}},
+							{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " of "}}}, {Term: &gojq.Term{
+								Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "number"}}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$counter"}},
+					Op: 1}}}}}}, {Name: "hasCondition", Args: []string{"name"}, Body: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
+				{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "name"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "status"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8},
+					Op: 14}}}}}}, {Name: "apps_Deployment", Body: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first",
+				Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+								{Iter: true}, {Optional: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Progressing"}}},
+								Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "ProgressDeadlineExceeded"}}}, Op: 8},
+								Op: 14}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "its progress deadline is exceeded"}}}, Op: 1}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{
+						{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "updatedReplicas"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "availableReplicas"}}}, Op: 2}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "readyReplicas"}}},
+							Op: 2}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$replicas"}}}}}}},
+					Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "replicas"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$replicas"}}}, Op: 4}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+						Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$surplus"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 10, Number: "0"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+							Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$surplus"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: " old replicas are still there"}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$surplus"}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$replicas"}}, Op: 1}}, {Name: "apps_StatefulSet", Body: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16},
+			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "spec"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "updateStrategy"}}, {Index: &gojq.Index{
+						Name: "rollingUpdate"}}, {Index: &gojq.Index{Name: "partition"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "updateStrategy"}},
+							{Index: &gojq.Index{Name: "type"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "OnDelete"}}}, Op: 8}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+						{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "replicas"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "readyReplicas"}}},
+								Op: 2}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below",
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "updatedReplicas"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+									Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$held"}}}, Op: 4},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}},
+									Op:    1}}}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$held"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "currentRevision"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "updateRevision"}}}}},
+									Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "its revision is being rolled out"}}}, Op: 1},
+							Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+							Op: 2}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$held"}}, Op: 1},
+			Patterns: []*gojq.Pattern{{Name: "$wanted"}}, Op: 1}}, {Name: "apps_DaemonSet",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is not yet observed"}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first",
+					Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "below", Args: []*gojq.Query{{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "updatedNumberScheduled"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "numberAvailable"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "numberReady"}}}, Op: 2}, {Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "desiredNumberScheduled"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}}}}},
+		{Name: "apps_ReplicaSet", Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{
+					{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "replicas"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "readyReplicas"}}}, Op: 2}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "availableReplicas"}}},
+						Op: 2}, {Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+				Op:    2}}}}}}, {Name: "batch_Job", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "Failed"}}}}}}}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has failed"}}},
+				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "startTime"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "suspend"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Op: 15}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Complete"}}}}}}},
+					Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has not started"}}}}}}},
+		{Name: "core_Pod", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "phase"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "Succeeded"}}}, Op: 8}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "phase"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "Running"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "Ready"}}}}}}}, Op: 14}, Op: 15},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+				{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is "}}}, {Term: &gojq.Term{
+					Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+						Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{
+							Index: &gojq.Index{Name: "phase"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "Pending"}}}, Op: 16}}}, {Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: " and not ready"}}}}}}}}}}}, {Name: "core_PersistentVolumeClaim",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "phase"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "Bound"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 13,
+				Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 13,
+				Str: &gojq.String{Str: "is not bound"}}}}}}}, {Name: "core_Service",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "LoadBalancer"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "loadBalancer"}},
+						{Index: &gojq.Index{Name: "ingress"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has no load balancer yet"}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}},
+		{Name: "apiextensions_k8s_io_CustomResourceDefinition", Body: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{
+					{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Established"}}}}}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is not established"}}}}}}},
+		{Name: "policy_PodDisruptionBudget", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{}}}}, {Name: "autoscaling_HorizontalPodAutoscaler",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}},
+		{Name: "otherKind", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "option::reportsStatus"}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+					Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+				Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "its controller has not reported a status yet"}}}, Else: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "objects"}}}, Op: 1}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+						{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+								Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 8}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "True"}}}, Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "strings"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+										Op: 9}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "is not ready"}}}, Op: 16}, Op: 1},
+							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1,
+							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+								{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "Stalled"}}}, Op: 8}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "Reconciling"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8},
+									Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Queries: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "is "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ascii_downcase"}}},
+								Op: 1}}}}}}}, Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}, Op: 1}}}}}, {Name: "readyWhen",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::readyWhen"}}},
+					Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 4}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "readyWhen is not met"}}}}}}}}, Term: &gojq.Term{
+		Type: 15, Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "is being deleted"}}}, Elif: []*gojq.IfElif{
+				{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "observedGeneration"}}, {Optional: true}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+						Number: "0"}}, Op: 16}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 10, Number: "0"}}, Op: 16}, Op: 11}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "its latest change is not yet observed"}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::rule"}}}}}},
+			Catch: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "its status cannot be read"}}}}}}}, {Name: "status", Query: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+			FuncDefs: []*gojq.FuncDef{{Name: "patch", Args: []string{"$from",
+				"$to"}, Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+				Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
+						{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
+						Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{
+						{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
+							Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+					Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}},
+				{Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+							Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}},
+							Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14},
+							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+								Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{
+						{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}},
+						Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+							Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{
+					Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"},
+							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
+						Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+						Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+							{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
+									Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
+										Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
+										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+											Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
+										Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
+										Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+											Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+															Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
+								{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
+								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
+					Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{
+									{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}},
+				{Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}},
+						{Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}},
+						Op:    1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+					Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}},
+					Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9,
+							Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+								Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}},
+							Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+										Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+									Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent",
+					Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+												{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+							{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}},
+									{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}},
+												Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+														{Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name",
+											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+														Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+															{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+																	Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{
+																	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15},
+																Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+																Op:    1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+																Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
+																	Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+														Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1},
+													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+													Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}},
+									{Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+												{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}},
+											{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}},
+									{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}},
+									{Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+												Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+											Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13},
+												{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
+													Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}},
+													IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
+									{Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}},
+									{Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+												Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {
+										Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+								Op:    1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}},
+				{Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
+							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+							{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
+								Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "generation"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+									{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+											Op: 9}, Op: 14}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}},
+						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "lastTransitionTime", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
+					Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
+					"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
+						{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
+								Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}},
+					Op:    1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}},
+				{Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+					Op: 17}}, {Name: "finalizerChange", Body: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "FinalizerRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "finalizers", Val: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}},
+										Op:    1}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+														{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+												Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "FinalizerRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+					Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"},
+								SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+									{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+									Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}},
+								Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}},
+								Op:    10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20,
+										Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+									{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+									Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+									Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+											{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}},
+											{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}},
+											{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{
+										Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+							{Index: &gojq.Index{Name: "conditions"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}}}}},
+						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
+									{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+											Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+												Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}},
+								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "with", Args: []string{
+							"$ready"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$conditions"}, SuffixList: []*gojq.Suffix{
+									{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9},
+									Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{
+													{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+											Op: 1}, Op: 15}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+										{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
+										Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+								Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+																Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+																Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+																Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
+									{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+										{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+											Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change",
+												Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+																		{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{
+																			{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}},
+																			{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+														Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+										Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
+								Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$conditions"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$ready"}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}},
+					Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::finalized"}}}, Then: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "rightFinalizers"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{}}}, Op: 16}, Op: 9}, Op: 1}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+									Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+											Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+													Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+												Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+														Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}},
+										{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+												Op:    1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+														Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}},
+											Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+														Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}},
+													Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+													Op:    1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+												If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+														Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+														Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+														Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
+															Op: 2}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+														Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+															Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},
+													Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}},
+													Op:    1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
+								{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
+							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
+			Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
+			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+		FuncDefs: []*gojq.FuncDef{{Name: "template", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+				Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::when"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::template"}}}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}}}}}, {Name: "desired", Body: &gojq.Query{
+			Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+							Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+							Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}},
+							Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}}}}}}}}}},
+				Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}}, {Name: "written",
+			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+				Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}},
+						{Iter: true}, {Optional: true}, {Index: &gojq.Index{Name: "time"}}}}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "max"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "1970-01-01T00:00:00Z"}}}, Op: 16},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdate"}}},
+					Op:    1}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ignored"}}}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed",
+					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+						{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+					Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+				{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+										Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+								Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}},
+							Op:    11}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+							Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
+						Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "option::hasInputs"}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+							Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
+							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+						Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}},
+				{Name: "underWay", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+							Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "written"}}}, Op: 1}, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "written"}}},
+						Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::observeTimeout"}}}, Op: 11}, Op: 14}}, {Name: "childPath",
+					Args: []string{"name"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+									Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::childNamespace"}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
+								Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
+							Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}},
+							Op: 1}, Op: 3}}, {Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}},
+									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+											Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}}}}, {Name: "recordFailure",
+					Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
+									Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}}, Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
+					Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -986,2644 +3655,454 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 								Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
-															Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-										Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-								Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "4"}}, Op: 7}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
-							Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-								Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-								Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}},
-									Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
-							Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
-							{Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
-											Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
-													Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-														Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}}}, Op: 3}, Else: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}},
-										Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}},
-									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-												Number: "4"}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-												Number: "0"}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-															Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
-											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-																Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-																	Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-																		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																			{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-																		{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}},
-										{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
-												Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-												{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-										{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-											Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-												{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-															Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}},
-										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-															Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-															Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-															Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{
-															Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{
-															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
-																Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
-												{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{
-															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-																Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{
-															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
-															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-																Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}}}},
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed",
-									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-												Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-															{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-																	Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-												Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
-							{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
-							{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}},
-						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$present"}},
-				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$verify"}}, Op: 1}}}},
-		Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-		{Name: "$new"}}, Op: 1}}, {Name: "observe", Query: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
-		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-	Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-		Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-	FuncDefs: []*gojq.FuncDef{{Name: "unready", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "hole::unready"}}}}, {Name: "ours",
-		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-			Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-				Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-					{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-						Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-						Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{Str: "Apply"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
-				Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "first"}}}, Op: 1}}, {Name: "seen", Body: &gojq.Query{Left: &gojq.Query{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unready"}}}, Right: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "uid"}}}}}}, {Key: "generation", Val: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}},
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0"}}}, Op: 16},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-					Op: 1}}, {Key: "ready", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{}}}, Op: 8}}, {Key: "message", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "fixed", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}}}}}}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
-			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
-			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}}}}}}, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "option::live"}}}, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "fields", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-						Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::live"}}}}}}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-		Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
-			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-				Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "annotation::attempt"}}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}, Op: 2},
-				Op: 1}, Op: 2}}}}}, {Name: "marks", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "ourWrite"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "ownerReferences"}}}}}, Op: 2}, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
-			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}},
-				Op: 2}, Op: 1}, Op: 2}}}}}}, Left: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-			Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-			{Name: "namedOwner", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "labels"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "annotations"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "annotation::owner"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-						Str: &gojq.String{}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$uid"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "."}}}}}}}, IsSlice: true}}}}, {
-							Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-									Op: 3}, IsSlice: true}}}}, {Key: "$uid"}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$uid"}}, Op: 1}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-			Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "namedOwner"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "namedOwner"}}},
-			Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$former"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-				Op: 8}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "$former"}}}, Else: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$current"}}}}}}, Patterns: []*gojq.Pattern{
-			{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$former"}},
-			Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
-			Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "ownerReferences"}},
-					{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-					{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Name: "controller"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}}, Op: 1},
-						Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "uid"}, {Key: "namespace",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-							{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Op: 1}, Op: 1}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}},
-			Op:    1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "misplaced",
-		Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-				Str: "."}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-				Str: ".."}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
-					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Op: 15},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "%"}}}}}}}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-			Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
-				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
-				{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$owner"}}}}}}}}, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
-					Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "hole::childNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-						Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::sameNamespace"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-					Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-					Op: 8}, Op: 15}, Op: 14}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-			Op:    1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-				{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-					{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-					{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}}}}},
-			Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "misplaced"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-				Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}},
-						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Op: 9}, Op: 14},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
-						Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
-						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
-						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Op: 8},
-					Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15},
-					Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation",
-						Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}},
-						{Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-									Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-									Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body",
-									Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
-												Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-													{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
-											Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-											Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
-													{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
-														Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1},
-												Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}},
-										Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{
-									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-													{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																	{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
-									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}},
-						{Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
-										{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-											Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}},
-										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-																Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
-																	Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
-																	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																		{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
-																	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-															Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-												Op:    1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}},
-							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-								Op:    9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}},
-					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
-	Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-	{Name: "$new"}}, Op: 1}}, {Name: "ready", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-	{Name: "below", Args: []string{"counters", "number"}, Body: &gojq.Query{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-			{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "counters"}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$counter"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-						Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "number"}}}, Op: 11}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
-						{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$counter"}}}}}, {Term: &gojq.Term{Type: 13,
-							Str: &gojq.String{Str: " is "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$counter"}}}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}},
-						{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " of "}}}, {Term: &gojq.Term{
-							Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "number"}}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$counter"}},
-				Op: 1}}}}}}, {Name: "hasCondition", Args: []string{"name"}, Body: &gojq.Query{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{
-			{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
-			{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "name"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "status"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8},
-				Op: 14}}}}}}, {Name: "apps_Deployment", Body: &gojq.Query{Left: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
-			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first",
-			Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
-							{Iter: true}, {Optional: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Progressing"}}},
-							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-							Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "ProgressDeadlineExceeded"}}}, Op: 8},
-							Op: 14}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "its progress deadline is exceeded"}}}, Op: 1}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{
-					{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "updatedReplicas"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-						Str: &gojq.String{Str: "availableReplicas"}}}, Op: 2}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "readyReplicas"}}},
-						Op: 2}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$replicas"}}}}}}},
-				Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "replicas"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$replicas"}}}, Op: 4}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-					Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$surplus"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 10, Number: "0"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$surplus"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: " old replicas are still there"}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$surplus"}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
-			{Name: "$replicas"}}, Op: 1}}, {Name: "apps_StatefulSet", Body: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16},
-		Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "spec"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "updateStrategy"}}, {Index: &gojq.Index{
-					Name: "rollingUpdate"}}, {Index: &gojq.Index{Name: "partition"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "updateStrategy"}},
-						{Index: &gojq.Index{Name: "type"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Str: "OnDelete"}}}, Op: 8}, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-					{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "replicas"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "readyReplicas"}}},
-							Op: 2}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below",
-							Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "updatedReplicas"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 9,
-								Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$held"}}}, Op: 4},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}},
-								Op:    1}}}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$held"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "currentRevision"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "updateRevision"}}}}},
-								Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-						Str: &gojq.String{Str: "its revision is being rolled out"}}}, Op: 1},
-						Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-						Op: 2}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$held"}}, Op: 1},
-		Patterns: []*gojq.Pattern{{Name: "$wanted"}}, Op: 1}}, {Name: "apps_DaemonSet",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is not yet observed"}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first",
-				Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "below", Args: []*gojq.Query{{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "updatedNumberScheduled"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "numberAvailable"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{Str: "numberReady"}}}, Op: 2}, {Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "desiredNumberScheduled"}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}}}}},
-	{Name: "apps_ReplicaSet", Body: &gojq.Query{Term: &gojq.Term{Type: 7,
-		Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "below", Args: []*gojq.Query{
-				{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "replicas"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-					Str: &gojq.String{Str: "readyReplicas"}}}, Op: 2}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "availableReplicas"}}},
-					Op: 2}, {Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "replicas"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 16}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			Op:    2}}}}}}, {Name: "batch_Job", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-			Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{Str: "Failed"}}}}}}}, Then: &gojq.Query{
-			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has failed"}}},
-			Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "startTime"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "spec"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "suspend"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Op: 15}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Complete"}}}}}}},
-				Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has not started"}}}}}}},
-	{Name: "core_Pod", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "phase"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 13, Str: &gojq.String{Str: "Succeeded"}}}, Op: 8}, Right: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "phase"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "Running"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Str: "Ready"}}}}}}}, Op: 14}, Op: 15},
-		Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-		Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
-			{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is "}}}, {Term: &gojq.Term{
-				Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-					Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{{
-						Index: &gojq.Index{Name: "phase"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Str: "Pending"}}}, Op: 16}}}, {Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{Str: " and not ready"}}}}}}}}}}}, {Name: "core_PersistentVolumeClaim",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "phase"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-				Str: "Bound"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 13,
-			Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 13,
-			Str: &gojq.String{Str: "is not bound"}}}}}}}, {Name: "core_Service",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "spec"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "LoadBalancer"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "loadBalancer"}},
-					{Index: &gojq.Index{Name: "ingress"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "has no load balancer yet"}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}},
-	{Name: "apiextensions_k8s_io_CustomResourceDefinition", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "hasCondition", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Established"}}}}}}},
-			Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "is not established"}}}}}}},
-	{Name: "policy_PodDisruptionBudget", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 13, Str: &gojq.String{}}}}, {Name: "autoscaling_HorizontalPodAutoscaler",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}},
-	{Name: "otherKind", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "option::reportsStatus"}}}, Right: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-				Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-			Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-			Str: "its controller has not reported a status yet"}}}, Else: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
-						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "objects"}}}, Op: 1}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-					{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-							Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 8}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "True"}}}, Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "strings"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-									Op: 9}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "is not ready"}}}, Op: 16}, Op: 1},
-						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1,
-						SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-							{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "Stalled"}}}, Op: 8}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "Reconciling"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8},
-								Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Queries: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "is "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ascii_downcase"}}},
-							Op: 1}}}}}}}, Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{}}}, Op: 2}}}}}, Op: 1}}}}}, {Name: "readyWhen",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::readyWhen"}}},
-				Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 4}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-			Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 13, Str: &gojq.String{Str: "readyWhen is not met"}}}}}}}}, Term: &gojq.Term{
-	Type: 15, Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{
-			Type: 13, Str: &gojq.String{Str: "is being deleted"}}}, Elif: []*gojq.IfElif{
-			{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "observedGeneration"}}, {Optional: true}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-					Number: "0"}}, Op: 16}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 10, Number: "0"}}, Op: 16}, Op: 11}, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{Str: "its latest change is not yet observed"}}}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::rule"}}}}}},
-		Catch: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-			Str: "its status cannot be read"}}}}}}}, {Name: "status", Query: &gojq.Query{
-	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-		Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-		FuncDefs: []*gojq.FuncDef{{Name: "patch", Args: []string{"$from",
-			"$to"}, Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
-			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
-					{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
-					Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{
-					{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
-						Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-				Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}},
-			{Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
-						Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}},
-						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14},
-						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-							Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{
-					{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
-						Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}},
-					Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-						Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{
-				{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{
-				Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"},
-						SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
-					Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-					Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-						{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
-									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
-								Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
-									Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
-									{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
-									Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
-									Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-										Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
-							{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
-				Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-					Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
-						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{
-								{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-							Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}},
-			{Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
-				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}},
-					{Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-						Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}},
-					Op:    1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-				Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
-					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}},
-				Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9,
-						Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
-							Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}},
-						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-						Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-									Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-								Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}},
-				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent",
-				Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-											{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-						{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}},
-								{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-													{Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name",
-										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
-													Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
-														{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-																Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{
-																Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-															Op:    1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
-															Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
-																Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
-													Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1},
-												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-												Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}},
-								{Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-												{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-											{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}},
-										{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-									Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}},
-								{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}},
-								{Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-											Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-									Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
-											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13},
-											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
-												Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}},
-												IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
-								{Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}},
-								{Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-											Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {
-									Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-							Op:    1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}},
-			{Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
-						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-						{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
-							Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "generation"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-								{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-										Op: 9}, Op: 14}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}},
-					Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "lastTransitionTime", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
-				Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
-				"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-				Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
-				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
-					{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
-							Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}},
-				Op:    1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}},
-			{Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
-				Op: 17}}, {Name: "finalizerChange", Body: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "FinalizerRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "finalizers", Val: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}},
-									Op:    1}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-													{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-											Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "FinalizerRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-				Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"},
-							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-								{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-								Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}},
-							Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}},
-							Op:    10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20,
-									Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
-								{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}},
-						Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-								Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
-										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}},
-										{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}},
-										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{
-									Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-						{Index: &gojq.Index{Name: "conditions"}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}}}}},
-					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-					If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
-								{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-										Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-											Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-					Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "with", Args: []string{
-						"$ready"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$conditions"}, SuffixList: []*gojq.Suffix{
-								{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9},
-								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{
-												{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}}}}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-										Op: 1}, Op: 15}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
-								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
-									{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
-									Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-							Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-								Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
-											{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-															Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-															Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-															Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
-								{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
-									{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-										Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-									Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change",
-											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
-														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
-																	{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{
-																		{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}},
-																		{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
-													Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-									Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
-							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$conditions"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$ready"}},
-					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}},
-				Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
-					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-						{Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15},
-			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "option::finalized"}}}, Then: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "rightFinalizers"}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 9, Array: &gojq.Array{}}}, Op: 16}, Op: 9}, Op: 1}, Else: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-							{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-							Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
-							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-										Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-												Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-											Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-													Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}},
-									{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-											Op:    1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-													Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}},
-										Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-													Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}},
-												Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
-												Op:    1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-													Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-													Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
-														Op: 2}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-													Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-														Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-													Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},
-												Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}},
-												Op:    1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
-							{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
-						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
-		Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-		{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
-		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-	Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-		Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-	FuncDefs: []*gojq.FuncDef{{Name: "template", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-			Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "hole::when"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "hole::template"}}}, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 3}}}}}}, {Name: "desired", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
-						Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-						Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}},
-						Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}}}}}}}}}},
-			Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}}, {Name: "written",
-		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-			Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}},
-					{Iter: true}, {Optional: true}, {Index: &gojq.Index{Name: "time"}}}}}}}},
-			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "max"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{Str: "1970-01-01T00:00:00Z"}}}, Op: 16},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdate"}}},
-				Op:    1}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ignored"}}}, Then: &gojq.Query{
-		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-			{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-				Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
-					{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-				Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-			{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
 								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
 								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-									Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
-							Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-						Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}},
-						Op:    11}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-						Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
-					Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-							{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "option::hasInputs"}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-						Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
-						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Op: 9}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-					Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}},
-			{Name: "underWay", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-						Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "written"}}}, Op: 1}, Right: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "written"}}},
-					Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "hole::observeTimeout"}}}, Op: 11}, Op: 14}}, {Name: "childPath",
-				Args: []string{"name"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
-								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::childNamespace"}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
-							Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
-						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}},
-						Op: 1}, Op: 3}}, {Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-							Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
-							Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}},
-								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-										Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}}}}, {Name: "recordFailure",
-				Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-					If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-							Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
-									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}}, Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
-				Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-							Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8},
-						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-							Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
-							Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
-							Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2}}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "5"}}, Op: 7}}}}}}}}, Else: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4"}}, Op: 7}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-							{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
-												{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
-											Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
-									Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-									Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
-									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-													Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
-							{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-									{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-							{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
-									{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-									{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
-							{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
+									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
 								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
+								Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+									Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+									Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2}}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "5"}}, Op: 7}}}}}}}}, Else: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4"}}, Op: 7}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+								{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+											If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
+										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+														Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
+								{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+										{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+								{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
+										{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+										{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
+								{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
 										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
 									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-								Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-								Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-							Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-											Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "recordFailure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}},
-										Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt",
-											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
-														Op:    1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-															{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "template: "}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-													Op: 3}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}},
-										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}}, {Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}},
-										{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
-												Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
-									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}},
-										Op: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
 											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
 										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}},
-							Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{
-							{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
-						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-			{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$before"}},
-			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-	{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
-	Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition", Query: &shared1},
-	{Name: "ownChild", Query: &shared7}, {Name: "ignored", Query: &gojq.Query{
-		Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &shared9, Right: &shared3,
-					Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
-				Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed",
-		Query: &shared11}, {Name: "observedObject", Query: &shared12}, {
-		Name: "listedObjects", Query: &shared13}, {Name: "existingObjects",
-		Query: &shared14}, {Name: "live", Query: &shared15}, {Name: "liveFields",
-		Query: &shared16}, {Name: "liveListed", Query: &shared17}, {Name: "liveEach",
-		Query: &shared18}, {Name: "inputMark", Query: &shared19}, {Name: "lacking",
-		Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
-			{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared195}},
-				Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
-			Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
-						&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
-							SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-						Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-						Then: &gojq.Query{Left: &shared195, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
-									SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-									Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-							&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "dependencyReady",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
-			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-					Right: &shared51, Op: 9}, Op: 14}, Then: &shared52, Else: &shared53}}},
-				Right: &shared54, Patterns: []*gojq.Pattern{&shared55}, Op: 1}, Else: &shared56}}}},
-	{Name: "alternativeGone", Query: &shared57}, {Name: "missing", Query: &shared58},
-	{Name: "settled", Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared68}}},
-					Right: &shared20, Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
-							Right: &shared71, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{
-							{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}}, Op: 1},
-				Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{
-										&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
-											SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-										Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-										Then: &gojq.Query{Left: &shared195, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
-													SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-													Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-											&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared75}}},
-					Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}},
-					Right: &shared20, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{
-				Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-						Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89,
-						Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{
-							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95,
-													SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9},
-												Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
-														&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
-												Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared195,
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
-													Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+									Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+												Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "recordFailure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt",
+												Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+														{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
+															Op:    1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "template: "}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+														Op: 3}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}}, {Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 14}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+													Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
+										Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}},
+											Op: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}},
+								Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}},
+					Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$before"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+		{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+		Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition", Query: &shared1},
+		{Name: "ownChild", Query: &shared7}, {Name: "ignored", Query: &gojq.Query{
+			Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &shared9, Right: &shared3,
+						Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
+					Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed",
+			Query: &shared11}, {Name: "observedObject", Query: &shared12}, {
+			Name: "listedObjects", Query: &shared13}, {Name: "existingObjects",
+			Query: &shared14}, {Name: "live", Query: &shared15}, {Name: "liveFields",
+			Query: &shared16}, {Name: "liveListed", Query: &shared17}, {Name: "liveEach",
+			Query: &shared18}, {Name: "inputMark", Query: &shared19}, {Name: "lacking",
+			Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
+				{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared200}},
+					Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
+				Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
+							&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+						Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
+								SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+							Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+							Then: &gojq.Query{Left: &shared200, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
+										SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+										Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+								&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "dependencyReady",
+			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
+				Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
+						Right: &shared51, Op: 9}, Op: 14}, Then: &shared52, Else: &shared53}}},
+					Right: &shared54, Patterns: []*gojq.Pattern{&shared55}, Op: 1}, Else: &shared56}}}},
+		{Name: "alternativeGone", Query: &shared57}, {Name: "missing", Query: &shared58},
+		{Name: "settled", Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67,
+					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared68}}},
+						Right: &shared20, Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
+								Right: &shared71, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{
+								{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}}, Op: 1},
+					Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{
+											&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+												SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+											Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+											Then: &gojq.Query{Left: &shared200, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+														SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+														Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+												&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared75}}},
+						Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{
+			Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81,
+					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}},
+						Right: &shared20, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{
+					Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
+							Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89,
+							Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{
+								Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95,
+														SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9},
+													Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+													Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
-															&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}},
-												Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}},
-									Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
-							Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{
-											Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62,
-											Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{
-									Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{
-														&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
-														SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-													Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-													Then: &gojq.Query{Left: &shared195, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
-																SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-																Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-														&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared106}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField",
-		Query: &shared114}, {Name: "customResourcePath", Query: &shared115},
-	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {
-			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117,
-							Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{
-									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
-						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
-					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
-					Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
-				Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared135, SuffixList: []*gojq.Suffix{
-									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
-						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+															&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
+													Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared200,
+													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
+														Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+																&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}},
+													Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}},
+										Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
+								Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+											If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{
+												Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62,
+												Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}},
+										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{
+										Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{
+															&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+															SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+														Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+														Then: &gojq.Query{Left: &shared200, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+																	SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+																	Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+															&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared106}}},
+									Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
+									&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
+			Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField",
+			Query: &shared114}, {Name: "customResourcePath", Query: &shared115},
+		{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {
+				Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117,
+								Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{
+										&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+							Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared135, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
-						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
-				{Key: "body", Val: &gojq.Query{Left: &shared136, Right: &shared134,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared137}, {Name: "deletionPath",
-		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{
-					Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared196}},
-					Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
-			Op: 3}, Right: &shared146, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared197}}, Op: 3}, Right: &shared150, Op: 3}},
-	{Name: "deleteOptions", Query: &shared151}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154,
-			Elif: []*gojq.IfElif{{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared156,
-					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+						Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
+					Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner",
+			Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
-									Right: &shared196, Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144,
-							Op: 3}, Right: &shared145, Op: 3}, Right: &shared146, Op: 3}, Right: &shared197,
-							Op: 3}, Right: &shared157, Op: 3}}}}, &shared158, {Key: "body", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared159}}}}}},
-								{Key: "propagationPolicy", Val: &shared160}}}}}, Right: &shared152,
-							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared161, {Key: "path", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared140, Then: &gojq.Query{Left: &shared141, Right: &shared196,
-									Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
-							Op: 3}, Right: &shared146, Op: 3}, Right: &shared197, Op: 3}, Right: &shared162,
-						Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, &shared165}}}}}}}},
-	{Name: "fixed", Query: &shared166}, {Name: "replaces", Query: &shared167},
-	{Name: "lookAt", Query: &shared168}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
-								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
-										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared176}}},
-											Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared177}}}, Op: 3},
-							Right: &shared178, Op: 3}}}}}}, Op: 3}, Right: &shared179, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared180}, {Name: "reclaimPatch",
-		Query: &shared181}, {Name: "refusal", Query: &shared182}, {Name: "ask",
-		Query: &shared189}, {Name: "failure", Query: &shared190}, {Name: "failureMessage",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared191,
-			Then: &shared192, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared193, SuffixList: []*gojq.Suffix{
-							&shared185}}}, Right: &shared186, Op: 9}, Op: 15}, Then: &shared187,
-					Else: &shared188}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared194}},
-	Recursive: []string{"patch"}}
+							Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared135, SuffixList: []*gojq.Suffix{
+										&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+							Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &shared135, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
+					{Key: "body", Val: &gojq.Query{Left: &shared136, Right: &shared134,
+						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared137}, {Name: "deletionPath",
+			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{
+						Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared201}},
+						Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+				Op: 3}, Right: &shared146, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &shared202}}, Op: 3}, Right: &shared150, Op: 3}},
+		{Name: "deleteOptions", Query: &shared151}, {Name: "deletion", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154,
+				Elif: []*gojq.IfElif{{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared156,
+						{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
+										Right: &shared201, Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144,
+								Op: 3}, Right: &shared145, Op: 3}, Right: &shared146, Op: 3}, Right: &shared202,
+								Op: 3}, Right: &shared157, Op: 3}}}}, &shared158, {Key: "body", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared159}}}}}},
+									{Key: "propagationPolicy", Val: &shared160}}}}}, Right: &shared152,
+								Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{&shared161, {Key: "path", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared140, Then: &gojq.Query{Left: &shared141, Right: &shared201,
+										Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+								Op: 3}, Right: &shared146, Op: 3}, Right: &shared202, Op: 3}, Right: &shared162,
+							Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, &shared165}}}}}}}},
+		{Name: "fixed", Query: &shared166}, {Name: "replaces", Query: &shared167},
+		{Name: "lookAt", Query: &shared168}, {Name: "owned", Query: &gojq.Query{
+			Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+					Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
+							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
+											Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared176}}},
+												Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared177}}}, Op: 3},
+								Right: &shared178, Op: 3}}}}}}, Op: 3}, Right: &shared179, Op: 3}}}}}},
+			Op: 3}}, {Name: "asYAML", Query: &shared180}, {Name: "reclaimPatch",
+			Query: &shared181}, {Name: "refusal", Query: &shared182}, {Name: "ask",
+			Query: &shared189}, {Name: "failure", Query: &shared190}, {Name: "failureMessage",
+			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared191,
+				Then: &shared192, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &shared193, SuffixList: []*gojq.Suffix{
+								&shared185}}}, Right: &shared186, Op: 9}, Op: 15}, Then: &shared187,
+						Else: &shared188}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared194},
+		{Name: "safeKey", Query: &shared195}, {Name: "workflowName", Query: &shared196},
+		{Name: "exactly", Query: &shared197}, {Name: "placed", Query: &shared198},
+		{Name: "harmless", Query: &shared199}}, Recursive: []string{"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::partitioned"}}}
@@ -4723,11 +5202,79 @@ var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared195 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
+		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::validKey"}}}}}}}, Op: 14}
+
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ascii_downcase"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "gsub",
+			Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "[^a-z0-9]"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "-"}}}}}}}, Op: 1}, Op: 1}, Op: 3}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+			Number: "0"}}, End: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "57"}},
+			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+	Str: &gojq.String{Str: "-"}}}, Op: 3}
+
+var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
+		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 2}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "numbers"}}}, Op: 1},
+			Op: 1}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 11}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
+					Type: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$n"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::maxExact"}}}, Op: 12}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$n"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxInteger"}}},
+				Op: 13}, Op: 14}, Patterns: []*gojq.Pattern{{Name: "$n"}}, Op: 1}}}}},
+	Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "error",
+		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
+	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
+
+var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "hole::placedObject"}}}, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$namespace"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
+			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::allowedNamespaces"}}}}}}}, Op: 1}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "error", Args: []*gojq.Query{{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "namespace "}}}, {Term: &gojq.Term{
+				Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$namespace"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: " is not one of install.allowedNamespaces"}}}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
+		{Name: "$namespace"}}, Op: 1}, Op: 1}
+
+var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "error", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
+
+var shared200 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared22, Then: &shared23, Else: &shared24}}}
 
-var shared196 = gojq.Query{Left: &shared142, Right: &shared138, Op: 1}
+var shared201 = gojq.Query{Left: &shared142, Right: &shared138, Op: 1}
 
-var shared197 = gojq.Query{Left: &shared147, Right: &gojq.Query{Left: &shared148,
+var shared202 = gojq.Query{Left: &shared147, Right: &gojq.Query{Left: &shared148,
 	Right: &gojq.Query{Left: &shared149, Right: &shared138, Op: 1}, Op: 1},
 	Op: 1}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
 
 // OwnerUID is the label that selects the children of a custom resource.
@@ -147,94 +148,52 @@ func dnsLabel(name string) string {
 	return strings.Trim(label[:min(len(label), 40)], "-")
 }
 
-// parentJQ returns the jq that passes an event of a custom resource when something
-// changed that its user controls. A status write is no such change, so reconciles do
-// not loop. An ADD event has no old object and always passes: a restarted EventSource
-// replays all objects as ADD.
+// parentJQ returns the program for events of custom resources: direct/parent.jq.
 func parentJQ(p *configured) string {
-	alive := "$new.metadata.deletionTimestamp == null"
-	if f := p.Reconcile.Finalizer; f != "" {
-		alive = fmt.Sprintf("(%s or ($new.metadata.finalizers // [] | index(%s)) != null)", alive, quote(f))
+	var children []string
+	var large [][]string
+	for _, c := range p.Children {
+		if c.Object != nil {
+			children = append(children, desiredChild(c))
+			large = append(large, c.InexactPaths...)
+		}
 	}
-	if hasChildOfOwnKind(p) {
-		alive += fmt.Sprintf(" and $new.metadata.labels[%s] != %s", quote(ManagedBy), quote(p.Operator.Name))
-	}
-	def, picked := "", ""
-	if p.API.SelectorJQ != "" {
-		def = "\ndef selected: " + p.API.SelectorJQ + ";"
-		picked = " and any($new, $old // {}; selected)" // an object that the selector no longer matches is cleaned up
-	}
-	namespace, named := `$new.metadata.namespace // ""`, ""
-	if p.API.Existing { // some kinds allow names that are not DNS names
-		named = fmt.Sprintf(` and (%s + "." + $new.metadata.name | %s)`, "("+namespace+")", safeKeyJQ(p))
-	}
-	return fmt.Sprintf(`def wanted:
-  {
-    spec: (if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end),
-    deleted: .metadata.deletionTimestamp,
-    labels: .metadata.labels,
-    annotations: ((.metadata.annotations // {}) | del(%s))
-  };%s
-(.body.Obj // .body) as $new | .oldBody as $old
-| {
-    go: (%s and ($old == null or ($new | wanted) != ($old | wanted))%s%s),
-    key: ((%s) + "." + $new.metadata.name),
-    name: (%s)%s
-  }`, ignoredAnnotations(p), def, alive, picked, named, namespace, workflowNameJQ(p.Operator.Name, "$new.metadata.name"), desired(p)+generationJQ(p, "($new.metadata.generation // 0 | tostring)"))
+	return directPrograms().Program("parent", jqfile.Holes{
+		"option::related":   jqfile.Bool(len(p.Related) > 0),
+		"option::finalized": jqfile.Bool(p.Reconcile.Finalizer != ""), "hole::finalizer": jqfile.String(p.Reconcile.Finalizer),
+		"option::selected": jqfile.Bool(p.API.SelectorJQ != ""), "hole::isSelected": jqfile.Raw("(" + p.API.SelectorJQ + ")"),
+		"option::existing":   jqfile.Bool(p.API.Existing),
+		"option::noVersions": jqfile.Bool(p.API.Versions == nil),
+		"hole::digest":       jqfile.String(p.Runtime.Digest), "hole::maxDesired": jqfile.Number(MaxDesired),
+		"hole::exactNumbers": exactNumbers(large), "hole::children": jqfile.RawList(strings.Join(children, ", ")),
+		"annotation::related": jqfile.String(RelatedDigest),
+	}, workflowHoles(p), labelHoles())
 }
 
-// ignoredAnnotations returns the jq of annotations whose changes do not start a
-// reconcile.
-func ignoredAnnotations(p *configured) string {
-	list := `.["kubectl.kubernetes.io/last-applied-configuration"]`
-	if len(p.Related) > 0 {
-		list += fmt.Sprintf(", .[%s]", quote(RelatedDigest))
+// workflowHoles returns the holes of the programs that start a Workflow for a custom
+// resource. The name of a custom resource is a DNS name, except for existing kinds, which
+// may allow more characters.
+func workflowHoles(p *configured) jqfile.Holes {
+	namespace, name := "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
+	if !p.API.Kind.Namespaced {
+		namespace = ""
 	}
-	return list
-}
-
-// generationJQ returns the generation of an event, for the engine whose steps compare
-// it: among the queued Workflows of a custom resource, only that of the newest
-// generation does something.
-func generationJQ(p *configured, value string) string {
-	if !p.Reconcile.Execution.PodPerStep {
-		return ""
+	if p.API.Existing {
+		name = "[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?"
 	}
-	return ",\n    generation: " + value
+	return jqfile.Holes{
+		"option::childOfOwnKind": jqfile.Bool(hasChildOfOwnKind(p)),
+		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
+		"option::templates":      jqfile.Bool(p.Runtime.SensorTemplates),
+		"option::podPerStep":     jqfile.Bool(p.Reconcile.Execution.PodPerStep),
+		"hole::operator":         jqfile.String(p.Operator.Name), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-"),
+		"hole::validKey": jqfile.String("^" + namespace + "[.]" + name + "$"),
+	}
 }
 
 // hasChildOfOwnKind reports whether a child has the kind of the custom resource.
 func hasChildOfOwnKind(p *configured) bool {
 	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group })
-}
-
-// desired returns the jq that computes the children of the templates for the pod. They
-// are passed in base64, because Argo would interpret braces in them as its own
-// templates. Among the queued Workflows of a custom resource, that of the newest
-// generation runs first; the others then find nothing to do.
-func desired(p *configured) string {
-	if !p.Runtime.SensorTemplates {
-		return ""
-	}
-	var lists []string
-	var large [][]string
-	for _, c := range p.Children {
-		if c.Object != nil {
-			lists = append(lists, desiredChild(c))
-			large = append(large, c.InexactPaths...)
-		}
-	}
-	content := ""
-	if p.API.Versions == nil {
-		content = `, content: (if .metadata.generation == null then del(.apiVersion, .kind, .metadata, .status) else null end)`
-	}
-	return fmt.Sprintf(`,
-    priority: ($new.metadata.generation // 0),
-    desired: ($new | {digest: %s, uid: .metadata.uid, inputs: {generation: .metadata.generation, labels: .metadata.labels, annotations: .metadata.annotations%s}}
-      | . + try {children: ($new | %s[%s])} catch {error: tostring}
-      | (tojson | @base64) as $packed
-      | if ($packed | length) < %d then $packed else del(.children) + {error: "the children are larger together than a pod takes"} | tojson | @base64 end)`,
-		quote(p.Runtime.Digest), content, exactly(large), strings.Join(lists, ",\n        "), MaxDesired)
 }
 
 // MaxDesired limits the size of the children in base64, in bytes. The pod receives them
@@ -252,101 +211,33 @@ func desiredChild(c Child) string {
 	return one
 }
 
-// childJQ returns the jq that passes an event of a child when another client changed or
-// deleted it, when its readiness changed, or when a field changed that the status
-// reads; if logic wants every change, also when it was created or its status changed. A
-// write of the operator itself has a newer time in managedFields and does not pass.
-// During a rollout, counters do not pass either, because each passed event starts a pod;
-// the event that ends the rollout does.
+// childJQ returns the program for events of children: direct/child.jq. paths are the
+// fields that the status reads.
 func childJQ(p *configured, kind Kind, paths [][]string) string {
 	readiness, met := readinessOf(p, kind)
-	shown, created := append(readiness, "rolling"), ""
+	var fields []string
 	if p.Logic.EveryChange {
-		shown, created = append(shown, ".status"), "\n      or .type == \"ADD\""
+		fields = append(fields, ".status")
 	}
 	for _, path := range paths {
-		field := jqPath(path)
-		if !slices.Contains(shown, field) {
-			shown = append(shown, field)
+		if field := jqPath(path); !slices.Contains(fields, field) {
+			fields = append(fields, field)
 		}
 	}
-	def, changed := "", ""
-	if len(met) > 0 {
-		def = "\ndef met: [" + strings.Join(met, ", ") + "];"
-		changed = "\n          or ($new | met) != ($old | met)"
+	list := func(terms []string) jqfile.Value {
+		if len(terms) == 0 {
+			return jqfile.List()
+		}
+		return jqfile.RawList(strings.Join(terms, ", "))
 	}
-	return fmt.Sprintf(`def wanted: if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end;
-def applied: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .time];
-def rolling: %s;
-def shown: [%s];%s%s
-(.body.Obj // .body) as $new | .oldBody as $old
-| (%s) as $key
-| {
-    go: ($key != null and (
-      .type == "DELETE"%s
-      or ($old != null and (
-        if ($new | wanted) != ($old | wanted) then ($new | applied) == ($old | applied)
-        else ($new | shown) != ($old | shown) and ($new | rolling | not)%s end))
-    )),
-    key: ($key // ""),
-    name: (%s)%s
-  }`, quote(p.Operator.Name), rolling(kind), strings.Join(shown, ", "), def, managedFieldsJQ(p), ownerKeyJQ(p, kind), created, changed, workflowNameJQ(p.Operator.Name, `($key // "." | .[index(".") + 1:])`), noDesired(p)+generationJQ(p, `""`))
-}
-
-// ownerKeyJQ returns the jq of the key of the custom resource that owns an object, or
-// null. The key becomes a parameter of a Workflow and users can create such objects, so
-// a key that is not made of valid names is ignored.
-func ownerKeyJQ(p *configured, kind Kind) string {
-	namespace := `($new.metadata.namespace // "")`
-	if !p.API.Kind.Namespaced {
-		namespace = `""`
-	}
-	key := fmt.Sprintf(
-		`first($new.metadata.ownerReferences[]? | select(.controller == true and .kind == %s and .uid == $new.metadata.labels[%s] and (.apiVersion | startswith(%s))) | %s + "." + .name)`,
-		quote(p.API.Kind.Kind),
-		quote(OwnerUID),
-		quote(groupPrefix(p.API.Kind)),
-		namespace,
-	)
-	if slices.Contains(p.unownedKinds(), kind) {
-		key += fmt.Sprintf(`, $new.metadata.annotations[%s]`, quote(ownerAnnotation))
-	}
-	return fmt.Sprintf(`first(%s, null) | select(%s) // null`, key, safeKeyJQ(p))
-}
-
-// safeKeyJQ returns the jq that tells whether a key is a namespace, a dot and a name.
-// The name is a DNS name, except for existing kinds, which may allow more characters.
-func safeKeyJQ(p *configured) string {
-	namespace, name := "[a-z0-9]([-a-z0-9]*[a-z0-9])?", "[a-z0-9]([-a-z0-9.]*[a-z0-9])?"
-	if !p.API.Kind.Namespaced {
-		namespace = ""
-	}
-	if p.API.Existing {
-		name = "[A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?"
-	}
-	return fmt.Sprintf(`. != null and test(%s)`, quote("^"+namespace+"[.]"+name+"$"))
-}
-
-// noDesired returns the jq of the argument desired for an event of a child. Only the
-// event shows that another client took over a field; the managedFields of the current
-// object do not.
-func noDesired(p *configured) string {
-	if !p.Runtime.SensorTemplates {
-		return ""
-	}
-	return `,
-    priority: 0,
-    desired: (if .type != "DELETE" and $old != null and ($new | wanted) != ($old | wanted) and ($new | ours) != ($old | ours) then "drift" else "" end)`
-}
-
-// managedFieldsJQ returns the jq of the fields of a child that the operator applied
-// last, if the pod needs it.
-func managedFieldsJQ(p *configured) string {
-	if !p.Runtime.SensorTemplates {
-		return ""
-	}
-	return fmt.Sprintf(`
-def ours: [.metadata.managedFields[]? | select(.manager == %s and .operation == "Apply" and .subresource == null) | .fieldsV1] | first;`, quote(p.Operator.Name))
+	return directPrograms().Program("child", jqfile.Holes{
+		"hole::readiness": list(readiness), "hole::fields": list(fields), "hole::met": list(met),
+		"hole::kind": jqfile.String(p.API.Kind.Kind), "hole::groupPrefix": jqfile.String(groupPrefix(p.API.Kind)),
+		"option::rollouts":    jqfile.Bool(kind.Group == "apps" && kind.Kind == "Deployment"),
+		"option::readyWhen":   jqfile.Bool(len(met) > 0),
+		"option::everyChange": jqfile.Bool(p.Logic.EveryChange),
+		"option::unowned":     jqfile.Bool(slices.Contains(p.unownedKinds(), kind)),
+	}, workflowHoles(p), labelHoles())
 }
 
 // jqPath returns the jq of a path that yields null if the path does not exist.
@@ -386,22 +277,6 @@ func readinessOf(p *configured, kind Kind) (byKind, met []string) {
 		)
 	}
 	return byKind, met
-}
-
-// workflowNameJQ returns the jq of the generateName of a Workflow: the operator and the
-// custom resource, so that users find it. The name is used as a label value, so it has
-// at most 63 characters including the five that the API server appends.
-func workflowNameJQ(operator, name string) string {
-	return fmt.Sprintf(`(%s + (%s | ascii_downcase | gsub("[^a-z0-9]"; "-")))[0:57] + "-"`, quote(operator+"-"), name)
-}
-
-// rolling returns the jq that tells whether an object is in the middle of a rollout
-// whose end its controller reports.
-func rolling(kind Kind) string {
-	if kind.Group == "apps" && kind.Kind == "Deployment" {
-		return `any(.status.conditions[]?; .type == "Progressing" and .status == "True" and .reason != "NewReplicaSetAvailable")`
-	}
-	return "false"
 }
 
 // quote returns a string literal of jq.

@@ -3,6 +3,8 @@ package plan
 import (
 	"fmt"
 	"slices"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
 
 // The heartbeat tests the event flow from the EventSource over the bus to each Sensor:
@@ -62,19 +64,8 @@ func finished(p *configured, sensors []Sensor) []Sensor {
 	return sensors
 }
 
+// heartbeatJQ returns the program of the heartbeat: direct/heartbeat.jq.
 func heartbeatJQ(p *configured, sensor, digest string) string {
-	received := fmt.Sprintf(`annotations: {%s: (now / 60 | floor * 60 | todate)}`, quote(LastReceivedAnnotation(sensor)))
-	pod := fmt.Sprintf(`spec: {template: {metadata: {annotations: {%s: %s}}}}`, quote(SubscribedAnnotation(sensor)), quote(digest))
-	if p.Reconcile.Execution.RunsPods {
-		return fmt.Sprintf(
-			`{go: true, call: {operation: "patch", manifest: {apiVersion: %s, kind: "EventSource", metadata: {name: %s, namespace: %s, %s}, %s}}}`,
-			quote(eventSourceKind.APIVersion()),
-			quote(p.Names.EventSource),
-			quote(p.Shared.Namespace),
-			received,
-			pod,
-		)
-	}
 	path := fmt.Sprintf(
 		"%s/namespaces/%s/%s/%s?fieldManager=%s",
 		root(eventSourceKind),
@@ -83,12 +74,13 @@ func heartbeatJQ(p *configured, sensor, digest string) string {
 		p.Names.EventSource,
 		p.Operator.Name,
 	)
-	return fmt.Sprintf(
-		`{go: true, call: {method: "PATCH", path: %s, type: "application/merge-patch+json", body: ({metadata: {%s}, %s} | tojson)}}`,
-		quote(path),
-		received,
-		pod,
-	)
+	return directPrograms().Program("heartbeat", jqfile.Holes{
+		"annotation::lastReceived": jqfile.String(LastReceivedAnnotation(sensor)),
+		"annotation::subscribed":   jqfile.String(SubscribedAnnotation(sensor)), "hole::digest": jqfile.String(digest),
+		"option::http": jqfile.Bool(!p.Reconcile.Execution.RunsPods), "hole::path": jqfile.String(path),
+		"hole::apiVersion": jqfile.String(eventSourceKind.APIVersion()),
+		"hole::name":       jqfile.String(p.Names.EventSource), "hole::namespace": jqfile.String(p.Shared.Namespace),
+	})
 }
 
 // eventSourceKind is the kind of the EventSource itself.

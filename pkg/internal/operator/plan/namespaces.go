@@ -1,8 +1,9 @@
 package plan
 
 import (
-	"fmt"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
 
 // If a custom resource chooses a namespace, its author writes or reads in that
@@ -21,15 +22,22 @@ func allowedPattern(patterns []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// placed returns the jq of a child. It fails if the namespace is not allowed. The
-// namespace of the custom resource itself always is.
-func placed(p *configured, c Child, source string) string {
-	if p.Install.AllowedNamespaces == "" || !c.Kind.Namespaced || c.Namespace == nil || c.SameNamespace {
-		return source
+// templateJQ returns the jq of a child. It fails if the namespace is not allowed, or if a
+// value is missing that it uses where null does damage: the value of a child that is not
+// wanted.
+func templateJQ(p *configured, c Child) jqfile.Value {
+	out := jqfile.Raw(c.Object.Source())
+	if p.Install.AllowedNamespaces != "" && c.Kind.Namespaced && c.Namespace != nil && !c.SameNamespace {
+		out = directPrograms().Definition("placed", jqfile.Holes{
+			"hole::placedObject": out, "hole::allowedNamespaces": jqfile.String(p.Install.AllowedNamespaces),
+		})
 	}
-	return fmt.Sprintf(
-		`(%s | .metadata.namespace as $namespace | if $namespace | test(%s) then . else error("namespace \($namespace) is not one of install.allowedNamespaces") end)`,
-		source,
-		quote(p.Install.AllowedNamespaces),
-	)
+	for _, n := range c.needs {
+		if n.Damage {
+			out = directPrograms().Definition("harmless", jqfile.Holes{
+				"hole::needed": jqfile.Raw(n.Source), "hole::problem": jqfile.String(n.Text + " has no value"), "hole::harmlessObject": out,
+			})
+		}
+	}
+	return out
 }

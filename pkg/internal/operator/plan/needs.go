@@ -2,7 +2,6 @@ package plan
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -44,17 +43,6 @@ func missing(p *configured, c Child) []jqfile.Value {
 		out = append(out, directPrograms().Definition("missing", holes))
 	}
 	return out
-}
-
-// refusingDamage returns the jq of a template that fails if a value is missing that it
-// uses where null does damage: the value of a child that is not wanted.
-func refusingDamage(c Child, template string) string {
-	for _, n := range c.needs {
-		if n.Damage {
-			template = fmt.Sprintf("if %s == null then error(%s) else %s end", n.Source, quote(n.Text+" has no value"), template)
-		}
-	}
-	return template
 }
 
 // wantedJQ returns the jq that tells whether any of the children is wanted; "" if one of

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
@@ -33,12 +34,11 @@ func inexact(d *definition.Definition, k Kind, programs ...*expression.Program) 
 	return out
 }
 
-// exactly returns jq that rejects a custom resource with a rounded number. It is empty
-// if there can be none. It does not reject numbers beyond int64, because the API server
-// decodes those as float64, too.
-func exactly(paths [][]string) string {
+// exactNumbers returns jq that yields its input, or fails on a number that the Sensor
+// has rounded.
+func exactNumbers(paths [][]string) jqfile.Value {
 	if len(paths) == 0 {
-		return ""
+		return jqfile.Input()
 	}
 	var fields []string
 	for _, path := range paths {
@@ -48,10 +48,8 @@ func exactly(paths [][]string) string {
 		}
 		fields = append(fields, field)
 	}
-	return fmt.Sprintf(
-		`if any(%s | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= %d and $n <= %d) then error("an integer beyond 2^53 would lose precision: use a string") else . end | `,
-		strings.Join(fields, ", "),
-		int64(schema.MaxExact),
-		uint64(1)<<63,
-	)
+	return directPrograms().Definition("exactly", jqfile.Holes{
+		"hole::inexactFields": jqfile.RawList(strings.Join(fields, ", ")),
+		"hole::maxExact":      jqfile.Number(schema.MaxExact), "hole::maxInteger": jqfile.Raw(fmt.Sprint(uint64(1) << 63)),
+	})
 }

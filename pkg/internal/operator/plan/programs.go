@@ -9,7 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
 
-// The programs of the direct engine are the jq files of the directory direct. This file
+// The programs of the Sensors are the jq files of the directory direct. This file
 // fills in their holes. The parsed files are the same for every operator, so they are part
 // of argoperator: parsing them took a tenth of a run.
 
@@ -200,34 +200,21 @@ func writeHoles(p *configured, c Child) jqfile.Holes {
 	}
 	holes := jqfile.Holes{
 		"hole::exactNumbers": exactNumbers(c.InexactPaths), "option::readsChildren": jqfile.Bool(readsChildren),
-		"hole::template":    jqfile.Raw(refusingDamage(c, placed(p, c, c.Object.Source()))),
+		"hole::template":    templateJQ(p, c),
 		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
-		"option::force": jqfile.Bool(
-			p.Reconcile.ForceConflicts,
-		), "option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
-		"hole::maxAttempts": jqfile.Number(
-			MaxAttempts,
-		), "hole::lastAttempt": jqfile.Number(lastAttempt(p, c)), "option::absenceAllowed": jqfile.Bool(absenceAllowed(p, c)), "hole::observeTimeout": jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
-		"hole::ownerPointer": jqfile.String(
-			pointerToOwner,
-		), "hole::reclaimedPointer": jqfile.String(reclaimedPointer),
+		"option::force":        jqfile.Bool(p.Reconcile.ForceConflicts),
+		"option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
+		"hole::maxAttempts":    jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(lastAttempt(p, c)),
+		"option::absenceAllowed": jqfile.Bool(absenceAllowed(p, c)),
+		"hole::observeTimeout":   jqfile.Number(observeTimeout), "hole::noVersion": jqfile.String(noVersion),
+		"hole::ownerPointer": jqfile.String(pointerToOwner), "hole::reclaimedPointer": jqfile.String(reclaimedPointer),
 	}
 	if c.When != nil {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
 	}
 	waitHoles(p, c, holes)
 	return holes
-}
-
-// exactNumbers returns jq that yields its input, or fails on a number that the Sensor
-// has rounded.
-func exactNumbers(paths [][]string) jqfile.Value {
-	check := exactly(paths)
-	if check == "" {
-		return jqfile.Input()
-	}
-	return jqfile.Raw("(" + strings.TrimSuffix(check, " | ") + ")")
 }
 
 // waitHoles fills the holes for the conditions under which a child is not written.

@@ -2,13 +2,13 @@ package plan
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -158,18 +158,11 @@ func (p *declared) EnqueuesRelated() bool {
 	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
 }
 
-// enqueueJQ returns the jq that passes an event of a related object when the object
-// changed. A new EventSource replays all objects, including the custom resources, so an
-// object that was there before needs no Workflow.
+// enqueueJQ returns the program for events of related objects: direct/enqueue.jq.
 func enqueueJQ(p *configured) string {
-	return fmt.Sprintf(`def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
-(.body.Obj // .body) as $new | .oldBody as $old | now as $now
-| ($now / %[1]d | floor) as $window
-| {
-    go: (if .type == "DELETE" then true elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600 else ($new | content) != ($old | content) end),
-    name: (%[2]s + ($window | tostring)),
-    wait: ((($window + 1) * %[1]d - $now | ceil) + 1 | tostring)
-  }`, EnqueueWindow, quote(p.Operator.Name+"-enqueue-"))
+	return directPrograms().Program("enqueue", jqfile.Holes{
+		"hole::window": jqfile.Number(EnqueueWindow), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-enqueue-"),
+	})
 }
 
 // relatedGrants returns the permissions to read related objects and to reconcile the

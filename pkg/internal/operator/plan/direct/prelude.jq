@@ -287,3 +287,26 @@ def failureMessage(seen; last; attempts):
 
 # The time of the last write of the custom resource by any client.
 def lastWrite: [$new.metadata.managedFields[]?.time] | max // $new.metadata.creationTimestamp;
+
+# Whether a key is a namespace, a dot and a name.
+def safeKey: . != null and test(hole::validKey);
+
+# The generateName of a Workflow: the operator and the custom resource, so that users find
+# it. The name is used as a label value, so it has at most 63 characters including the five
+# that the API server appends.
+def workflowName(name): (hole::workflowPrefix + (name | ascii_downcase | gsub("[^a-z0-9]"; "-")))[0:57] + "-";
+
+# Fails on a number that the Sensor has rounded. It does not fail on numbers beyond int64,
+# because the API server decodes those as float64, too.
+def exactly:
+  if any(hole::inexactFields | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= hole::maxExact and $n <= hole::maxInteger)
+  then error("an integer beyond 2^53 would lose precision: use a string") else . end;
+
+# An object whose namespace a custom resource chooses. Its own namespace is always allowed.
+def placed:
+  hole::placedObject
+  | .metadata.namespace as $namespace
+  | if $namespace | test(hole::allowedNamespaces) then . else error("namespace \($namespace) is not one of install.allowedNamespaces") end;
+
+# An object without a value that does damage where it is missing.
+def harmless: if hole::needed == null then error(hole::problem) else hole::harmlessObject end;

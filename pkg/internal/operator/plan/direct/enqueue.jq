@@ -1,0 +1,18 @@
+# Starts the Workflow that finds the custom resources which refer to a related object.
+#
+# Event: a related object. It passes when the object changed. A new EventSource replays all
+# objects, including the custom resources, so an object that was there before needs no
+# Workflow. Changes within one window share a Workflow.
+
+def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
+
+(.body.Obj // .body) as $new | .oldBody as $old | now as $now
+| ($now / hole::window | floor) as $window
+| {
+    go: (
+      if .type == "DELETE" then true
+      elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600
+      else ($new | content) != ($old | content) end),
+    name: (hole::workflowPrefix + ($window | tostring)),
+    wait: ((($window + 1) * hole::window - $now | ceil) + 1 | tostring)
+  }

@@ -1,0 +1,49 @@
+# Starts a Workflow for a custom resource, in the engines with pods.
+#
+# Event: a custom resource. It passes when something changed that its user controls. A
+# status write is no such change, so reconciles do not loop. An ADD event has no old object
+# and always passes: a restarted EventSource replays all objects as ADD.
+# Arguments of the Workflow: key, name, and desired, the children that the templates make.
+
+def wantedState:
+  {
+    spec: (if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end),
+    deleted: .metadata.deletionTimestamp,
+    labels: .metadata.labels,
+    annotations: (.metadata.annotations // {}
+      | del(.["kubectl.kubernetes.io/last-applied-configuration"], (if option::related then .[annotation::related] else empty end)))
+  };
+
+(.body.Obj // .body) as $new | .oldBody as $old
+| (($new.metadata.namespace // "") + "." + $new.metadata.name) as $key
+
+# The children in base64, because Argo would interpret braces in them as its own templates.
+| def packed:
+    $new
+    | {digest: hole::digest, uid: .metadata.uid,
+       inputs: ({generation: .metadata.generation, labels: .metadata.labels, annotations: .metadata.annotations}
+         + if option::noVersions then
+             {content: (if .metadata.generation == null then del(.apiVersion, .kind, .metadata, .status) else null end)}
+           else {} end)}
+    | . + try {children: ($new | hole::exactNumbers | [hole::children])} catch {error: tostring}
+    | (tojson | @base64) as $text
+    | if ($text | length) < hole::maxDesired then $text
+      else del(.children) + {error: "the children are larger together than a pod takes"} | tojson | @base64 end;
+
+  {
+    go: (
+      ($new.metadata.deletionTimestamp == null
+        or option::finalized and ($new.metadata.finalizers // [] | index(hole::finalizer)) != null)
+      and ((option::childOfOwnKind | not) or $new.metadata.labels[label::managedBy] != hole::operator)
+      and ($old == null or ($new | wantedState) != ($old | wantedState))
+      # An object that the selector no longer matches is cleaned up.
+      and ((option::selected | not) or any($new, $old // {}; hole::isSelected))
+      # Some existing kinds allow names that are not DNS names.
+      and ((option::existing | not) or ($key | safeKey))),
+    $key,
+    name: workflowName($new.metadata.name)
+  }
+  # Among the queued Workflows of a custom resource, that of the newest generation runs
+  # first; the others then find nothing to do.
+  + (if option::templates then {priority: ($new.metadata.generation // 0), desired: packed} else {} end)
+  + (if option::podPerStep then {generation: ($new.metadata.generation // 0 | tostring)} else {} end)

@@ -1,0 +1,44 @@
+package plan
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/itchyny/gojq"
+)
+
+// verb is a verb of a format string, in quotes or not.
+var verb = regexp.MustCompile(`%(\[\d\])?[sdq]`)
+
+// TestNoProgramsInGo requires that jq of more than a line is in the jq files, which have
+// comments and are parsed when they are generated.
+func TestNoProgramsInGo(t *testing.T) {
+	own := func(f fs.FileInfo) bool {
+		return !strings.HasSuffix(f.Name(), "_test.go") && f.Name() != "direct_generated.go"
+	}
+	files := token.NewFileSet()
+	packages, err := parser.ParseDir(files, ".", own, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ast.Inspect(packages["plan"], func(n ast.Node) bool {
+		literal, ok := n.(*ast.BasicLit)
+		if !ok || literal.Kind != token.STRING {
+			return true
+		}
+		text, err := strconv.Unquote(literal.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := gojq.Parse(verb.ReplaceAllString(text, ".x")); err == nil && (len(text) > 120 || strings.Contains(text, "\n")) {
+			t.Errorf("%s: move this jq to a file of the directory direct: %s", files.Position(literal.Pos()), text)
+		}
+		return true
+	})
+}
