@@ -344,7 +344,8 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("metadata.name does not contain the name of its %s: two custom resources could share one child", c.scope.Name),
 			"add ${ .metadata.name } to it")
-	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) && !distinctInCluster(out.ObjectName, out.Namespace) {
+	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) &&
+		!distinctInCluster(out.ObjectName, out.Namespace) {
 		var shared diag.List
 		shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
 			fmt.Sprintf("metadata.name does not contain the namespace of its %s: custom resources with the same name in two namespaces "+

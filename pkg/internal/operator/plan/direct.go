@@ -19,11 +19,11 @@ import (
 const (
 	childLabel           = "argoperator.dev/child"      // the child's name in the definition
 	generationAnnotation = "argoperator.dev/generation" // metadata.generation of the custom resource that the child was made from
-	attemptAnnotation    = "argoperator.dev/attempt"    // differs from write to write where each must cause an event, for example after failures
-	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims a child that it has not observed, to cause an event
+	attemptAnnotation    = "argoperator.dev/attempt"    // differs between writes that must each cause an event, such as after failures
+	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims an unobserved child, to cause an event
 	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 	fixedAnnotation      = "argoperator.dev/fixed"      // a fingerprint of the fields whose change replaces the child
-	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the fields that the child was made from and that are not counted by the generation
+	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the inputs of the child that the generation does not count
 )
 
 // MaxAttempts limits the attempts of a write that the API server rejects. After them,

@@ -124,8 +124,9 @@ func reconcilerGrants(p *configured) []Grant {
 // steps engine does not prune, because it manages exactly one child.
 func childGrant(p *configured, k Kind) Grant {
 	g := Grant{
-		Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"}, InWatchedNamespaces: true,
-		Reason: "read children, and write them by server-side apply",
+		Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"},
+		InWatchedNamespaces: true,
+		Reason:              "read children, and write them by server-side apply",
 	}
 	if !p.Reconcile.Execution.Prunes {
 		return g

@@ -103,7 +103,8 @@ func heartbeatGrants(p *configured, sensors []Sensor) []Grant {
 			Reason: "record that a Sensor receives events, and request a replay when it subscribes",
 		},
 		{
-			Account: ResyncAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: []string{"get", "patch"},
+			Account: ResyncAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource},
+			Verbs:  []string{"get", "patch"},
 			Reason: "check that the Sensors receive events, and request a replay of all objects",
 		},
 		{

@@ -319,7 +319,8 @@ func logic(d *definition.Definition, e Execution) Logic {
 		return Logic{}
 	}
 	out := Logic{
-		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter, EveryChange: l.ChildChanges == "All",
+		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter,
+		EveryChange: l.ChildChanges == "All",
 	}
 	for _, f := range d.Files {
 		key := strings.ReplaceAll(f.Path, "/", "__")
@@ -362,9 +363,8 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Unowned = p.unowned(c)
 		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
 		if p.templatesInPod() {
-			kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(
-				c,
-			)
+			kind.Object, kind.When, kind.ForEach = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach
+			kind.Needs = runtimeNeeds(c)
 		} else {
 			r.SensorTemplates = r.SensorTemplates || kind.Template
 		}

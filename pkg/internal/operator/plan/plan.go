@@ -339,16 +339,16 @@ type RuntimeKind struct {
 
 	Template        bool            `json:"template,omitempty"` // it has a template; the logic creates the others
 	Each            bool            `json:"each,omitempty"`     // there may be any number of objects
-	Unready         json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, evaluated on the live child: why it is not ready, or ""
-	Object          json.RawMessage `json:"object,omitempty"`   // the template, if the pod evaluates it; the same holds for When and ForEach
+	Unready         json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, on the live child: the reason, or ""
+	Object          json.RawMessage `json:"object,omitempty"`   // the template, if the pod evaluates it; so for When and ForEach
 	When            json.RawMessage `json:"when,omitempty"`
 	ForEach         json.RawMessage `json:"forEach,omitempty"`
 	DependsOn       []string        `json:"dependsOn,omitempty"`
 	Needs           []RuntimeNeed   `json:"needs,omitempty"`
 	Adopt           bool            `json:"adopt,omitempty"`
-	Beside          bool            `json:"beside,omitempty"`          // of a patch: its objects are in the namespace of the custom resource
+	Beside          bool            `json:"beside,omitempty"`          // of a patch: its objects are in the custom resource's namespace
 	Never           bool            `json:"never,omitempty"`           // it is not updated once it exists
-	Expected        bool            `json:"expected,omitempty"`        // never updated and always wanted: the resync looks whether it is there
+	Expected        bool            `json:"expected,omitempty"`        // never updated and always wanted: the resync checks that it exists
 	Fixed           json.RawMessage `json:"fixed,omitempty"`           // evaluated on the object: a fingerprint whose change replaces it
 	Unowned         bool            `json:"unowned,omitempty"`         // it cannot, or must not, have an owner reference
 	Identity        json.RawMessage `json:"identity,omitempty"`        // of a template: name and namespace of its objects

@@ -226,7 +226,8 @@ func waitHoles(p *configured, c Child, holes jqfile.Holes) {
 			ready, waits = append(ready, dependencyReady(p, other)), append(waits, other.Name)
 		}
 		if slices.Contains(c.Alternatives, other.Name) {
-			gone := directPrograms().Definition("alternativeGone", jqfile.Holes{"hole::alternativePrefix": jqfile.String(listPrefix(other))})
+			gone := directPrograms().Definition("alternativeGone",
+				jqfile.Holes{"hole::alternativePrefix": jqfile.String(listPrefix(other))})
 			ready, waits = append(ready, gone), append(waits, "the deletion of "+other.Name)
 		}
 	}
@@ -299,7 +300,8 @@ func statusJQ(p *configured, subset partition) string {
 		holes := jqfile.Holes{
 			"hole::child": jqfile.String(
 				c.Name,
-			), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil), "option::never": jqfile.Bool(c.Update == Never),
+			), "hole::childPrefix": jqfile.String(listPrefix(c)), "option::conditional": jqfile.Bool(c.When != nil),
+			"option::never": jqfile.Bool(c.Update == Never),
 			"option::canBeHeld": jqfile.Bool(
 				canWait(c),
 			), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),

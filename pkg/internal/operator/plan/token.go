@@ -42,7 +42,8 @@ func rotationGrants(p *configured) []Grant {
 	}
 	return []Grant{
 		{
-			Account: TokenAccount, Resource: "serviceaccounts/token", Names: []string{p.Names.SensorServiceAccount}, Verbs: []string{"create"},
+			Account: TokenAccount, Resource: "serviceaccounts/token", Names: []string{p.Names.SensorServiceAccount},
+			Verbs:  []string{"create"},
 			Reason: "request a new token for the Sensors",
 		},
 		{

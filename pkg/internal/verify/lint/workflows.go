@@ -186,8 +186,8 @@ func workflowRules() []Rule {
 			Code:    "pod-security-violation",
 			Warning: true,
 			Summary: "A pod violates the Pod Security Standard of its namespace.",
-			Why: "The Namespace is in the files and enforces a standard, so the API server rejects the pod. Argo adds the containers init " +
-				"and wait to the pods of Workflows, with the security context of the workflow controller's configuration.",
+			Why: "The Namespace is in the files and enforces a standard, so the API server rejects the pod. Argo adds the containers " +
+				"init and wait to the pods of Workflows, with the security context of the workflow controller's configuration.",
 			Fix:   "set the securityContext; of Argo's own containers in podSpecPatch",
 			check: rejectedPods,
 		},
