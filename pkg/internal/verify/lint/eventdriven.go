@@ -26,8 +26,7 @@ func eventDrivenRules() []Rule {
 			Code:    "injection",
 			Summary: "Data of an event becomes part of a script or a shell command.",
 			Why: "A Sensor writes event data into a parameter, and Argo replaces the parameter's tag in the text of the program. " +
-				"Everyone " +
-				"who can cause the event can run any command with the permissions of the Workflow.",
+				"Everyone who can cause the event can run any command with the permissions of the Workflow.",
 			Fix:   "pass the value in an environment variable",
 			check: eachFlow(func(i *inspection, f flow) { i.code(f, true) }),
 		},
@@ -36,8 +35,7 @@ func eventDrivenRules() []Rule {
 			Warning: true,
 			Summary: "A WorkflowTemplate has settings that have no effect.",
 			Why: "A templateRef uses only the templates of a WorkflowTemplate. ttlStrategy, podGC, deadline, mutex and exit handler are " +
-				"those " +
-				"of the calling Workflow.",
+				"those of the calling Workflow.",
 			Fix:   "start it by workflowTemplateRef, or move the setting into the calling Workflow",
 			check: on(ignoredSettings),
 		},
@@ -71,8 +69,7 @@ func eventDrivenRules() []Rule {
 			Warning: true,
 			Summary: "A watched custom resource has no status subresource.",
 			Why: "Every write to its status then changes metadata.generation. A program that writes the status when the generation " +
-				"changes " +
-				"triggers itself.",
+				"changes triggers itself.",
 			Fix:   "set subresources: {status: {}} in every version",
 			check: on(noStatus),
 		},

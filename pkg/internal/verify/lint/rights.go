@@ -46,8 +46,7 @@ func permissionRules() []Rule {
 			Warning: true,
 			Summary: "EventSources, Sensors or Workflows share a service account.",
 			Why: "Each has the permissions of all: a program in a Workflow could start Workflows and read everything that the " +
-				"EventSource " +
-				"watches.",
+				"EventSource watches.",
 			Fix:   "use a service account for each of them",
 			check: sharedAccount,
 		},

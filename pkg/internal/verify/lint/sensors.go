@@ -68,8 +68,7 @@ func sensorRules() []Rule {
 			Warning: true,
 			Summary: "A Lua script transforms or filters events.",
 			Why: "A Lua transform loses nulls and turns empty lists into objects. Lua in a Sensor can also open files and start " +
-				"programs, " +
-				"so everyone who can edit the Sensor can run anything in its pod.",
+				"programs, so everyone who can edit the Sensor can run anything in its pod.",
 			Fix:   "use jq",
 			check: on(luaScripts),
 		},

@@ -38,8 +38,7 @@ func shapeRules() []Rule {
 			Code:    CodeUnknownManifestField,
 			Summary: "The kind has no such field.",
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
-				"applies " +
-				"a misspelled field without an error, and the field has no effect.",
+				"applies a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
 			check: func(*inspection) {}, // reported by Decode
 		},
@@ -53,9 +52,8 @@ func shapeRules() []Rule {
 		{
 			Code:    "unusable-name",
 			Summary: "A name contains a dot, a space or a wildcard.",
-			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such " +
-				"a name " +
-				"publishing fails, or the Sensor's pod does not start.",
+			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such a " +
+				"name publishing fails, or the Sensor's pod does not start.",
 			Fix:   "use lower-case letters, digits and hyphens",
 			check: subjects,
 		},

@@ -25,8 +25,7 @@ func sourceRules() []Rule {
 			Warning: true,
 			Summary: "An EventSource ignores what happened before its pod started.",
 			Why: "afterStart drops the ADD of every object that is older than the pod, so objects created while the pod restarts are " +
-				"never " +
-				"reported. It also drops updates of older objects by server-side apply, and the update that marks them for deletion.",
+				"never reported. It also drops updates of older objects by server-side apply, and the update that marks them for deletion.",
 			Fix:   "remove afterStart, and make what the events start idempotent",
 			check: on(skipsOnStart),
 		},
@@ -58,8 +57,7 @@ func sourceRules() []Rule {
 			Warning: true,
 			Summary: "The replicas of an EventSource or Sensor elect their leader over the EventBus.",
 			Why: "If one of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so events " +
-				"arrive " +
-				"twice or not at all.",
+				"arrive twice or not at all.",
 			Fix:   "set the annotation events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
 			check: twoLeaders,
 		},

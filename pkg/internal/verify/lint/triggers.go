@@ -65,8 +65,7 @@ func triggerRules() []Rule {
 			Warning: true,
 			Summary: "An argoWorkflow trigger submits a Workflow.",
 			Why: "For each event it runs the argo command in the Sensor's pod, in the version of the Sensor's image, which rejects " +
-				"fields " +
-				"that it does not know. It needs permission to list Workflows and to read templates as well.",
+				"fields that it does not know. It needs permission to list Workflows and to read templates as well.",
 			Fix:   "create the Workflow with a k8s trigger",
 			check: eachTrigger(submits),
 		},
@@ -88,8 +87,7 @@ func triggerRules() []Rule {
 			Code:    "irregular-plural",
 			Summary: "A k8s trigger guesses the wrong plural of a kind.",
 			Why: "Argo Events derives the plural of a kind from its name by English spelling. If the CustomResourceDefinition has " +
-				"another " +
-				"plural, every call fails with 404.",
+				"another plural, every call fails with 404.",
 			Fix:   "change the plural of the kind, or call the API server with an http trigger",
 			check: eachTrigger(wrongPlural),
 		},

@@ -38,8 +38,7 @@ func busRules() []Rule {
 			Warning: true,
 			Summary: "A JetStream EventBus has no persistent volumes.",
 			Why: "If all its pods restart together, for example in an upgrade of the cluster, the stream and the consumers of all " +
-				"Sensors " +
-				"are lost. EventSources then cannot publish until their pods restart too.",
+				"Sensors are lost. EventSources then cannot publish until their pods restart too.",
 			Fix:   "set jetstream.persistence",
 			check: on(forgets),
 		},
@@ -79,8 +78,7 @@ func workflowRules() []Rule {
 			Warning: true,
 			Summary: "A script or a shell command contains a template tag.",
 			Why: "Argo replaces the tag in the text of the program before it runs. A quote or a line break in the value breaks the " +
-				"program, " +
-				"and everyone who can choose the value can run any command.",
+				"program, and everyone who can choose the value can run any command.",
 			Fix:   "pass the value in an environment variable",
 			check: eachFlow(func(i *inspection, f flow) { i.code(f, false) }),
 		},

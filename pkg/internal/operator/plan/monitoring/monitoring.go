@@ -202,8 +202,7 @@ func deadLetter(o Operator) Alert {
 		),
 		Summary: "A trigger of the operator failed after all retries.",
 		Description: "The trigger {{ $labels.trigger_name }} of the Sensor {{ $labels.sensor_name }} failed after all retries, and the " +
-			"event is not retried. " +
-			"The log of the Sensor contains the event. The next resync reconciles its object.",
+			"event is not retried. The log of the Sensor contains the event. The next resync reconciles its object.",
 	}
 }
 
@@ -247,9 +246,8 @@ func resyncMissing(o Operator) Alert {
 			series,
 		),
 		Summary: "The resync of the operator is overdue.",
-		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never started, or Prometheus does not scrape " +
-			"the metrics of the workflow controller. " +
-			"Until one succeeds, the effects of lost events are not repaired.",
+		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never started, or Prometheus does not scrape the " +
+			"metrics of the workflow controller. Until one succeeds, the effects of lost events are not repaired.",
 	}
 }
 
