@@ -10,8 +10,8 @@ import (
 
 // contentPolicy allows the page only what comes from this server. The editor inserts style
 // elements.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
+	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // newToken returns a token that nobody guesses.
 func newToken() string { return rand.Text() + rand.Text() }

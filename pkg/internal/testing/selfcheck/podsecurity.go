@@ -3,10 +3,8 @@ package selfcheck
 import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
-	"k8s.io/pod-security-admission/policy"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
@@ -16,7 +14,6 @@ import (
 // podSecurity checks every pod against the restricted Pod Security Standard with
 // the API server's own code.
 func podSecurity(o objects) []problem.Problem {
-	evaluator := admission.PodStandard()
 	var out []problem.Problem
 	for _, p := range o.Pods() {
 		r := problem.About(p.In)
@@ -25,26 +22,23 @@ func podSecurity(o objects) []problem.Problem {
 			r.Add(p.Path.Child("podSpecPatch"), codePodSecurity, "", "%v", err)
 		} else {
 			unknownContainers(r, p.Path, spec)
-			restricted(r, p.Path, evaluator, spec)
+			restricted(r, p.Path, spec)
 		}
 		out = append(out, r.Problems...)
 	}
 	template := field.NewPath("spec", "template")
 	out = append(out, argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.EventSource) {
-		restricted(r, template, evaluator, argo.EventsPod(s.Spec.Template))
+		restricted(r, template, argo.EventsPod(s.Spec.Template))
 	})...)
 	return append(out, argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.Sensor) {
-		restricted(r, template, evaluator, argo.EventsPod(s.Spec.Template))
+		restricted(r, template, argo.EventsPod(s.Spec.Template))
 	})...)
 }
 
-func restricted(r *problem.Report, at *field.Path, evaluator policy.Evaluator, spec *corev1.PodSpec) {
-	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-	for _, result := range evaluator.EvaluatePod(level, &metav1.ObjectMeta{}, spec) {
-		if !result.Allowed {
-			r.Add(at, codePodSecurity, "set the securityContext; of Argo's own containers init and wait by podSpecPatch",
-				"%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
-		}
+func restricted(r *problem.Report, at *field.Path, spec *corev1.PodSpec) {
+	for _, v := range admission.PodViolations(api.LevelRestricted, spec) {
+		r.Add(at, codePodSecurity, "set the securityContext; of Argo's own containers init and wait by podSpecPatch",
+			"%s: %s", v.ForbiddenReason, v.ForbiddenDetail)
 	}
 }
 

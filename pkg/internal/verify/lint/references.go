@@ -11,7 +11,6 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
 
@@ -51,6 +50,9 @@ func missingArguments(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	}
 	f := i.set.flows[s][n]
 	started, ok := i.set.started(f)
+	if !ok {
+		return
+	}
 	filled := map[string]bool{}
 	for _, p := range t.AllParameters() {
 		place, isValue := strings.CutSuffix(p.Dest, ".value")
@@ -65,7 +67,7 @@ func missingArguments(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	for _, d := range started.Arguments.Parameters {
 		given := f.spec.Arguments.GetParameterByName(d.Name)
 		has := filled[d.Name] || given != nil && (given.Value != nil || given.ValueFrom != nil)
-		if ok && !has && d.Value == nil && d.Default == nil && d.ValueFrom == nil {
+		if !has && d.Value == nil && d.Default == nil && d.ValueFrom == nil {
 			i.report(f.path.Child("arguments"), "WorkflowTemplate %s needs the argument %s", f.spec.WorkflowTemplateRef.Name, d.Name)
 		}
 	}
@@ -225,10 +227,7 @@ func (i *inspection) rejectedPod(at *field.Path, namespace string, pod *corev1.P
 	if err != nil || of.Labels[api.EnforceLevelLabel] == "" {
 		return
 	}
-	enforced := api.LevelVersion{Level: level, Version: api.LatestVersion()}
-	for _, result := range admission.PodStandard().EvaluatePod(enforced, &metav1.ObjectMeta{}, pod) {
-		if !result.Allowed {
-			i.report(at, "Namespace %s enforces %s: %s: %s", namespace, level, result.ForbiddenReason, result.ForbiddenDetail)
-		}
+	for _, v := range admission.PodViolations(level, pod) {
+		i.report(at, "Namespace %s enforces %s: %s: %s", namespace, level, v.ForbiddenReason, v.ForbiddenDetail)
 	}
 }

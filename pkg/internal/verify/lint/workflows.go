@@ -9,7 +9,6 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
 
@@ -301,8 +300,6 @@ func manyDocuments(i *inspection, f flow) {
 }
 
 func privileged(i *inspection, f flow) {
-	evaluator := admission.PodStandard()
-	level := api.LevelVersion{Level: api.LevelBaseline, Version: api.LatestVersion()}
 	for _, t := range f.templates() {
 		if !t.IsPodType() {
 			continue
@@ -311,10 +308,8 @@ func privileged(i *inspection, f flow) {
 		if err != nil {
 			continue // the patch contains tags
 		}
-		for _, result := range evaluator.EvaluatePod(level, &metav1.ObjectMeta{}, spec) {
-			if !result.Allowed {
-				i.report(t.path, "%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
-			}
+		for _, v := range admission.PodViolations(api.LevelBaseline, spec) {
+			i.report(t.path, "%s: %s", v.ForbiddenReason, v.ForbiddenDetail)
 		}
 	}
 }
