@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // TestExpressionMistakes compares the findings for common errors in templates and
@@ -35,7 +36,7 @@ func TestExpressionMistakes(t *testing.T) {
 					t.Errorf("%q points to an empty position", f.Message)
 				}
 			}
-			compareGolden(t, filepath.Join(dir, name+".out"), printedText)
+			goldenfile.Compare(t, filepath.Join(dir, name+".out"), printedText)
 		})
 	}
 }

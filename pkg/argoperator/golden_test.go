@@ -13,6 +13,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 	"github.com/argoperator/argoperator/pkg/manifest"
 	"github.com/argoperator/argoperator/templates"
 )
@@ -87,7 +88,7 @@ func TestGolden(t *testing.T) {
 				t.Fatalf("two runs differ:\n%s", diff)
 			}
 			checkObjects(t, name, result)
-			compareGolden(t, filepath.Join(root, "testdata", "golden", name+".yaml"), textOf(t, goldens[row].of(t, result)))
+			goldenfile.Compare(t, filepath.Join(root, "testdata", "golden", name+".yaml"), textOf(t, goldens[row].of(t, result)))
 		})
 	}
 	files, err := os.ReadDir(filepath.Join(root, "testdata", "golden"))
@@ -210,24 +211,4 @@ func shortened(t *testing.T, o manifest.Object) manifest.Object {
 		m.Data[name] = "# templates/runtime/" + name + "\n"
 	}
 	return m
-}
-
-func compareGolden(t *testing.T, golden, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("-%s +generated (UPDATE=1 rewrites it):\n%s", golden, diff)
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // guard compares machine-independent measurements with a file in testdata: 3 % more
@@ -23,7 +25,7 @@ func guard(t *testing.T, name, unit, help string, names []string, count func(of 
 		}
 		return n
 	}
-	if os.Getenv("UPDATE") != "" {
+	if goldenfile.Update() {
 		now := map[string]float64{}
 		for _, of := range names {
 			now[of] = least(of, 0)

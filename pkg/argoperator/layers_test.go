@@ -175,6 +175,7 @@ var wings = []wing{
 			linking("testing/selfcheck"),
 			at("testing/apiservertest"),
 			at("testing/edited"),
+			at("testing/goldenfile"),
 			at("testing/need"),
 			at("testing/pythontest/client"),
 			at("testing/pythontest"),

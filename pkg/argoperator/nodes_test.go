@@ -10,6 +10,8 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/google/go-cmp/cmp"
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // program is the size of a Sensor's program.
@@ -32,7 +34,7 @@ func TestNodes(t *testing.T) {
 		got[file] = programsOf(t, filepath.Join(root, filepath.FromSlash(file), "operator.yaml"))
 	}
 	table := filepath.Join(root, "testdata", "nodes.json")
-	if os.Getenv("UPDATE") != "" {
+	if goldenfile.Update() {
 		data, err := json.MarshalIndent(got, "", "  ")
 		if err != nil {
 			t.Fatal(err)

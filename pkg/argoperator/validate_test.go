@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // TestValidate compares the findings about custom resources with testdata/validate:
@@ -46,7 +47,7 @@ func TestValidate(t *testing.T) {
 				if err := diag.Text(&out, findings, func(file string) []byte { return content(t, filepath.Join(dir, file)) }); err != nil {
 					t.Fatal(err)
 				}
-				compareGolden(t, filepath.Join(dir, name+".out"), out.String())
+				goldenfile.Compare(t, filepath.Join(dir, name+".out"), out.String())
 			})
 		}
 	}

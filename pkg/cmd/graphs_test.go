@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // TestGraphs compares the graph of every example with docs/explanation/graphs, which a page
@@ -33,27 +33,11 @@ func TestGraphs(t *testing.T) {
 				t.Fatalf("exit code %d: %s", code, &stderr)
 			}
 			wellFormed(t, out.Bytes())
-			same(t, filepath.Join(repository, "docs", "explanation", "graphs", name+".svg"), out.String())
+			goldenfile.Compare(t, filepath.Join(repository, "docs", "explanation", "graphs", name+".svg"), out.String())
 		})
 		page += fmt.Sprintf("\n## [%s](../../examples/%s)\n\n![event flow of %s](graphs/%s.svg)\n", name, name, name, name)
 	}
-	same(t, filepath.Join(repository, "docs", "explanation", "graphs.md"), page)
-}
-
-func same(t *testing.T, file, want string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(want), 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s (-drawn +file):\n%s", file, diff)
-	}
+	goldenfile.Compare(t, filepath.Join(repository, "docs", "explanation", "graphs.md"), page)
 }
 
 func wellFormed(t *testing.T, picture []byte) {

@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/argoperator/argoperator/pkg/internal/testing/apiservertest"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 	"github.com/argoperator/argoperator/pkg/internal/testing/pythontest"
 )
 
@@ -39,7 +40,7 @@ func process() {
 // TestScripts runs testdata/script: each file covers one behavior of the command
 // line.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, scripts("../../testdata/script", os.Getenv("UPDATE") != ""))
+	testscript.Run(t, scripts("../../testdata/script", goldenfile.Update()))
 }
 
 // scripts returns how to run the scripts in dir. The command "golden FILE WANT" compares

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 const repository = "../.."
@@ -36,18 +36,7 @@ func TestReference(t *testing.T) {
 	for name, want := range pages {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(repository, "docs", "reference", name)
-			if os.Getenv("UPDATE") != "" {
-				if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			got, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := gocmp.Diff(want, string(got)); diff != "" {
-				t.Errorf("the page differs from the code, UPDATE=1 rewrites it (-code +page):\n%s", diff)
-			}
+			goldenfile.Compare(t, file, want)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 const memcachedSchema = `
@@ -140,7 +141,7 @@ func TestMistakes(t *testing.T) {
 				after.WriteString(shown(where, text, found))
 			}
 		}
-		if os.Getenv("UPDATE") != "" {
+		if goldenfile.Update() {
 			if err := os.WriteFile(file, []byte(after.String()), 0o644); err != nil {
 				t.Fatal(err)
 			}

@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 const testdata = "../../../../testdata/definition"
@@ -39,22 +38,10 @@ func text(t *testing.T, list diag.List, dir string) string {
 	return b.String()
 }
 
-// golden compares a result with the file NAME.out; UPDATE=1 rewrites it.
-func golden(t *testing.T, file, got string) {
+// compare compares a result with the file NAME.out.
+func compare(t *testing.T, file, got string) {
 	t.Helper()
-	out := strings.TrimSuffix(file, filepath.Ext(file)) + ".out"
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(out, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", out, diff)
-	}
+	goldenfile.Compare(t, strings.TrimSuffix(file, filepath.Ext(file))+".out", got)
 }
 
 func files(t testing.TB, patterns ...string) []string {
@@ -77,7 +64,7 @@ func TestLegalDefinitions(t *testing.T) {
 			if list.HasErrors() || len(defs) == 0 {
 				t.Fatalf("%d definitions, findings:\n%s", len(defs), text(t, list, filepath.Dir(file)))
 			}
-			golden(t, file, text(t, list, filepath.Dir(file))+dump(t, defs))
+			compare(t, file, text(t, list, filepath.Dir(file))+dump(t, defs))
 		})
 	}
 }
@@ -111,7 +98,7 @@ func TestIllegalDefinitions(t *testing.T) {
 			if len(list) == 0 {
 				t.Fatal("no findings")
 			}
-			golden(t, file, text(t, list, filepath.Dir(file)))
+			compare(t, file, text(t, list, filepath.Dir(file)))
 		})
 	}
 }

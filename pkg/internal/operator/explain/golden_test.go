@@ -6,12 +6,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/operator/explain"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -35,8 +34,8 @@ func TestGolden(t *testing.T) {
 			if err := explain.JSON(&data, []explain.Report{r}); err != nil {
 				t.Fatal(err)
 			}
-			compare(t, filepath.Join("testdata", "golden", name+".txt"), text.Bytes())
-			compare(t, filepath.Join("testdata", "golden", name+".json"), data.Bytes())
+			goldenfile.Compare(t, filepath.Join("testdata", "golden", name+".txt"), text.String())
+			goldenfile.Compare(t, filepath.Join("testdata", "golden", name+".json"), data.String())
 		})
 	}
 }
@@ -58,20 +57,4 @@ func explained(t *testing.T, file string) (explain.Report, *plan.Plan, []manifes
 	}
 	objects := manifest.Build(p)
 	return explain.New(p, found[0], objects), p, objects
-}
-
-func compare(t *testing.T, golden string, got []byte) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("-%s +explained (UPDATE=1 rewrites it):\n%s", golden, diff)
-	}
 }

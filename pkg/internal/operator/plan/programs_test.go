@@ -21,6 +21,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/testing/generate/gosource"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // TestPrograms runs the cases of testdata/programs: an event in, a request out. A case
@@ -55,12 +56,12 @@ func TestPrograms(t *testing.T) {
 			t.Run(program+"/"+name, func(t *testing.T) {
 				got := strings.Join(append(given, requestsOf(t, program, given[1:])...), "\n")
 				played = append(played, got)
-				if diff := cmp.Diff(text, got); diff != "" && os.Getenv("UPDATE") == "" {
+				if diff := cmp.Diff(text, got); diff != "" && !goldenfile.Update() {
 					t.Errorf("%s\n-want +got\n%s", given[0], diff)
 				}
 			})
 		}
-		if os.Getenv("UPDATE") != "" {
+		if goldenfile.Update() {
 			if err := os.WriteFile(file, []byte(strings.Join(played, "\n\n")+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}

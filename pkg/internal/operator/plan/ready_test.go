@@ -6,18 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // states lists objects whose readiness the tests evaluate, one per line.
@@ -292,16 +291,5 @@ func TestReadinessFile(t *testing.T) {
 	}
 	b.WriteString("\n}\n")
 	file := filepath.Join("..", "..", "..", "..", "templates", "runtime", "tests", "testdata", "readiness.json")
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("UPDATE=1 go test ./pkg/internal/operator/plan writes %s:\n%s", file, diff)
-	}
+	goldenfile.Compare(t, file, b.String())
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/testing/edited"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 	"github.com/argoperator/argoperator/pkg/internal/testing/scaffoldtest"
 )
 
@@ -80,8 +81,8 @@ func TestManifestGolden(t *testing.T) {
 					got.Files = append(got.Files, txtar.File{Name: f.Path, Data: f.Data})
 				}
 			}
-			golden := filepath.Join("testdata", "manifest-"+strings.TrimSuffix(file, filepath.Ext(file))+".txtar")
-			scaffoldtest.CompareGolden(t, golden, got)
+			project := filepath.Join("testdata", "manifest-"+strings.TrimSuffix(file, filepath.Ext(file))+".txtar")
+			goldenfile.Compare(t, project, string(txtar.Format(got)))
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/project/adopt"
 	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 	"github.com/argoperator/argoperator/pkg/internal/testing/need"
 	"github.com/argoperator/argoperator/pkg/internal/testing/scaffoldtest"
 	"github.com/argoperator/argoperator/pkg/internal/verify/doctor"
@@ -78,8 +79,8 @@ func TestGolden(t *testing.T) {
 			for _, f := range v.files(t).Files {
 				got.Files = append(got.Files, txtar.File{Name: f.Path, Data: f.Data})
 			}
-			golden := filepath.Join("testdata", v.name+".txtar")
-			scaffoldtest.CompareGolden(t, golden, got)
+			file := filepath.Join("testdata", v.name+".txtar")
+			goldenfile.Compare(t, file, string(txtar.Format(got)))
 		})
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 const (
@@ -95,7 +97,7 @@ func TestDirect(t *testing.T) {
 			if err := s.Trace().Print(&out); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "trace/"+tt.name+".txt", out.Bytes())
+			goldenfile.Compare(t, filepath.Join("testdata", "trace", tt.name+".txt"), out.String())
 		})
 	}
 }

@@ -3,12 +3,14 @@ package simulate
 import (
 	"bytes"
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -43,7 +45,7 @@ func TestWorkflow(t *testing.T) {
 			if err := r.Trace.Print(&out); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "trace/pods-"+tt.name+".txt", out.Bytes())
+			goldenfile.Compare(t, filepath.Join("testdata", "trace", "pods-"+tt.name+".txt"), out.String())
 			if len(r.Objects) > 0 {
 				t.Errorf("the operator created nothing; the trace contains %v", r.Objects)
 			}

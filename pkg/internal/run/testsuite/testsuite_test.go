@@ -9,12 +9,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 // suiteOf reads a definition and the tests in the directory next to it.
@@ -159,22 +158,10 @@ var (
 	generated    []argoperator.Operator
 )
 
-// golden compares text with the file NAME.out; UPDATE=1 rewrites it.
-func golden(t *testing.T, path, got string) {
+// compare compares text with the file NAME.out.
+func compare(t *testing.T, path, got string) {
 	t.Helper()
-	file := filepath.Join(testdata, strings.TrimSuffix(path, ".yaml")+".out")
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got, UPDATE=1 rewrites it):\n%s", file, diff)
-	}
+	goldenfile.Compare(t, filepath.Join(testdata, strings.TrimSuffix(path, ".yaml")+".out"), got)
 }
 
 func files(t *testing.T, dir string, atLeast int) []string {
@@ -201,7 +188,7 @@ func TestInvalidTests(t *testing.T) {
 			if err := diag.Text(&out, findings, source); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, path, out.String())
+			compare(t, path, out.String())
 		})
 	}
 }
@@ -228,7 +215,7 @@ func TestFailing(t *testing.T) {
 			if results[0].State() != testsuite.Failed {
 				t.Error("no expectation failed")
 			}
-			golden(t, path, printed(t, results[0], testdata))
+			compare(t, path, printed(t, results[0], testdata))
 		})
 	}
 }
@@ -239,7 +226,7 @@ func TestPassing(t *testing.T) {
 	if len(findings) > 0 {
 		t.Fatal(findings)
 	}
-	update := os.Getenv("UPDATE") != ""
+	update := goldenfile.Update()
 	results, err := testsuite.Run(context.Background(), []testsuite.Suite{suite}, testsuite.Options{Update: update})
 	if err != nil {
 		t.Fatal(err)

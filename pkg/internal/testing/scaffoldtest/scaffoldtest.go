@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
@@ -18,23 +16,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
-
-// CompareGolden compares a project with a golden file. UPDATE=1 rewrites it.
-func CompareGolden(t *testing.T, golden string, got *txtar.Archive) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(golden, txtar.Format(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(txtar.Format(got))); diff != "" {
-		t.Errorf("another project than %s (-want +got):\n%s", golden, diff)
-	}
-}
 
 // Generated returns what `argoperator generate` generates for a project.
 func Generated(t *testing.T, result scaffold.Result) argoperator.Result {

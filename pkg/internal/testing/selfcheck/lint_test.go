@@ -3,17 +3,15 @@ package selfcheck
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 	"github.com/argoperator/argoperator/pkg/internal/verify/lint"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -86,7 +84,7 @@ func TestLintOfMutants(t *testing.T) {
 		record(m.name, m.code, direct[kind], linted(t, d.objects))
 	}
 	slices.Sort(lines)
-	golden(t, "lint.txt", strings.Join(lines, "\n")+"\n")
+	goldenfile.Compare(t, filepath.Join("testdata", "lint.txt"), strings.Join(lines, "\n")+"\n")
 	for code := range uncaught {
 		if uncaught[code] != (notRules[code] != "") {
 			t.Errorf("%s: lint misses a mutant: %v, but the reason is %q", code, uncaught[code], notRules[code])
@@ -131,22 +129,4 @@ func without(list, other []string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
 }

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 const samples = "../../../../testdata/lint"
@@ -89,7 +88,7 @@ func TestRules(t *testing.T) {
 		if err := diag.Text(&out, list, func(string) []byte { return data }); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, filepath.Join(samples, rule.Code+".out"), out.String())
+		goldenfile.Compare(t, filepath.Join(samples, rule.Code+".out"), out.String())
 		good, err := os.ReadFile(filepath.Join(samples, rule.Code+".good.yaml"))
 		if err != nil {
 			t.Errorf("%s has no good example: %v", rule.Code, err)
@@ -102,23 +101,6 @@ func TestRules(t *testing.T) {
 				t.Errorf("%s: its %s is not a sentence: %q", rule.Code, what, text)
 			}
 		}
-	}
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 }
 
@@ -200,7 +182,7 @@ func TestArgoExamples(t *testing.T) {
 		}
 		fmt.Fprintf(&out, "# %s: %d files, errors in %d\n%s", module, len(files), len(wrong), &lines)
 	}
-	golden(t, filepath.Join(samples, "argo-examples.out"), out.String())
+	goldenfile.Compare(t, filepath.Join(samples, "argo-examples.out"), out.String())
 }
 
 // TestTargets requires that a field is deprecated only in versions that have its

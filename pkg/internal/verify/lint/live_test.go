@@ -13,6 +13,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
 
 func liveObjects(t *testing.T) []byte {
@@ -34,7 +35,7 @@ func TestLive(t *testing.T) {
 	if err := diag.Text(&out, list, func(string) []byte { return data }); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, filepath.Join(samples, "live", "all.out"), out.String())
+	goldenfile.Compare(t, filepath.Join(samples, "live", "all.out"), out.String())
 	for _, f := range list {
 		if f.Object == "" {
 			t.Errorf("line %d: a finding names no object: %s", f.Line, f.Message)
