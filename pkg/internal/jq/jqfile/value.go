@@ -41,11 +41,6 @@ func Name(name string) Value {
 	return Value{lone(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name}})}
 }
 
-// Call returns a call of a definition with a string constant as its argument.
-func Call(name, argument string) Value {
-	return Value{lone(gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name, Args: []*gojq.Query{String(argument).query}}})}
-}
-
 // Field is a field of an object.
 type Field struct {
 	Name  string
