@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the jobs of continuous integration that a change needs, beside `make verify`, which every change needs.
 
-The change is what differs from the last state that is known to be good: CI_BASE, or the commit on which .ci/run last passed in
-this clone, or the merge base with the default branch. If none is known, the change needs every job.
+The change is what differs from the last landed state: CI_BASE, or the merge base with the default branch. If none is known, the
+change needs every job.
 """
 
 import os
@@ -56,11 +56,11 @@ def git(*args):
 
 
 def base():
-    """Returns the last good commit, or none."""
+    """Returns the last landed commit, or none."""
     if "CI_BASE" in os.environ:
         return git("rev-parse", "--verify", os.environ["CI_BASE"] + "^{commit}")
-    for known in ("refs/ci/passed", "origin/HEAD", "origin/main", "main"):
-        if (found := git("merge-base", "HEAD", known)) and (found != git("rev-parse", "HEAD") or known == "refs/ci/passed"):
+    for branch in ("origin/HEAD", "origin/main", "main"):
+        if (found := git("merge-base", "HEAD", branch)) and found != git("rev-parse", "HEAD"):
             return found
     return []
 
