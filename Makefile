@@ -43,9 +43,10 @@ page-editor: ## bundle the editor of the page of argoperator dev, as pinned in p
 verify-page-editor: ## fail if `make page-editor` would change the bundle
 	$(call with,npm) pkg/internal/run/page/editor/build $(CURDIR)/bin/editor.js && cmp bin/editor.js pkg/internal/run/page/assets/editor.js
 
-test: ## run the unit tests of Go; bin/tests.json has their output. `make vet` has the checks that go test would do again
+test: build ## run the unit tests of Go; bin/tests.json has their output. `make vet` has the checks that go test would do again
 	@mkdir -p bin
 	go tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile bin/tests.json -- -vet off -timeout 20m ./...
+	go test -vet off -tags e2e -run TestGuardsAreThere ./e2e
 
 # The packages that start goroutines. Of pkg/cmd, these are the scripts of `argoperator test`.
 RACED = ./pkg/internal/jq/jq ./pkg/internal/run/simulate ./pkg/internal/run/testsuite ./pkg/argoperator

@@ -31,11 +31,11 @@ var guards = []guard{
 	{"drift in the observed state", "child-edited", "direct/memcached", `{drift: $new.metadata.resourceVersion}`, `{}`},
 	{"create-only requests", "child-foreign", "direct/memcached", `else {resourceVersion: "1"} end`, `else {} end`},
 	{"failures in the observed state", "refusals", "direct/memcached", `$seen.failed.attempts < 5`, `$seen.failed.attempts < 0`},
-	{theHeartbeat, "redefined", "direct/memcached", `{go: true, call: {method: "PATCH", path: "/apis/argoproj.io`, `{go: false, call: {method: "PATCH", path: "/apis/argoproj.io`},
+	{theHeartbeat, "redefined", "direct/memcached", "{go: true,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io", "{go: false,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io"},
 	{"replacement of disconnected Sensors", "bus-store-lost", "direct/memcached", "any((max | fromdate? // 0) < now - 180)", "any((max | fromdate? // 0) < 0)"},
 	{"replay by the resync", "bus-down", "direct/memcached", `"argoperator.dev/resync": "{{workflow.name}}"`, `"argoperator.dev/resync": null`},
 	{"no afterStart, workflow", "source-down", "workflow/memcached-logic", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
-	{"changes of children, workflow", "child-edited", "workflow/memcached-logic", `or ($old != null and (`, `or (false and (`},
+	{"changes of children, workflow", "child-edited", "workflow/memcached-logic", `or $old != null and if (`, `or false and if (`},
 	{"the resync checks every custom resource", "bus-down", "workflow/memcached-logic", "return outdated(run, cr, children) or related_outdated(run, cr, related or {}) or status_outdated(run, cr, children)", `return ""`},
 	{"the ownership check", "child-foreign", "workflow/memcached-logic", "def check_owner(run, cr, child, live):", "def check_owner(run, cr, child, live):\n        return"},
 }
