@@ -71,6 +71,38 @@ var templated = []choice{
 	{"install", []string{"", "  install: {watchNamespaces: [blue, green], replicas: 2}"}},
 }
 
+// listReaders returns the choices for a child that reads all objects of another one, or
+// that waits for one whose number depends on another's.
+func listReaders() []choice {
+	var readers []string
+	for _, reads := range []string{
+		"[$children.d[]]", "[$children.d[].data.k]", "[$children.d[]? | .metadata.name]", "$children.d | length", "$children.d | map(.data.k)",
+		"$children.d | to_entries | map(.key)", "[$children.d[] | .metadata.uid] | add", "any($children.d[]; .data.k == \"v\")",
+		"first($children.d[] | .data.k)", "$children.d[0].data.k", "[$children.d[], $children.one] | length",
+	} {
+		readers = append(readers,
+			"  - {name: r, template: {apiVersion: v1, kind: Secret, metadata: {name: '${ .metadata.name }'}, data: {x: '${ "+reads+" | tojson | @base64 }'}}}",
+			"  - {name: r, when: '("+reads+") != null', template: {apiVersion: v1, kind: Secret, metadata: {name: '${ .metadata.name }'}}}",
+			"  - {name: r, forEach: '[("+reads+")]', template: {apiVersion: v1, kind: Secret, metadata: {name: '${ .metadata.name }-${ $index }'}}}",
+		)
+	}
+	return []choice{
+		{"api", []string{"  api: {group: example.com, kind: Thing, versions: [{name: v1, schema: {spec: {a: integer | default=1 minimum=0 maximum=9}, status: {n: integer}}}]}"}},
+		{"list", []string{
+			"  children:\n  - {name: d, forEach: '[range(.spec.a)]', template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }-${ $item }'}, data: {k: v}}}\n" +
+				"  - {name: one, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }-one'}}}",
+		}},
+		{"reader", readers},
+		{"others", []string{
+			"", "  - {name: w, dependsOn: [r], template: {apiVersion: v1, kind: ServiceAccount, metadata: {name: '${ .metadata.name }'}}}\n" +
+				"  status: {n: '${ $children.d | length }'}",
+		}},
+	}
+}
+
+// TestListReaders is TestCombinations for children that read lists of children.
+func TestListReaders(t *testing.T) { combine(t, listReaders(), 60) }
+
 // TestTemplateCombinations is TestCombinations for definitions without logic.
 func TestTemplateCombinations(t *testing.T) { combine(t, templated, 150) }
 

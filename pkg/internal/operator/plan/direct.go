@@ -7,6 +7,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
 
 // The direct engine reconciles inside the Sensor: a jq program computes a request from
@@ -298,11 +299,37 @@ func canBeLate(c Child) bool { return len(c.DependsOn) > 0 || len(c.Alternatives
 // reports errors of the expression.
 func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When.Source()) }
 
-// inputsOf returns the jq of the fields that a child is computed from, without
-// immutable fields and those whose changes increase metadata.generation.
-func (p *decided) inputsOf(c Child) []string {
+// inputs are what a child is computed from beside the spec: the jq of fields of the custom
+// resource, and the listed children of which it reads every object.
+type inputs struct {
+	fields []string
+	lists  []Child
+}
+
+func (in inputs) none() bool { return len(in.fields)+len(in.lists) == 0 }
+
+// wholeObject reports whether an input is more than some fields.
+func (in inputs) wholeObject() bool {
+	return slices.ContainsFunc(in.fields, func(field string) bool { return field == "." || strings.HasPrefix(field, "del(") })
+}
+
+// jq returns the expression that yields the inputs.
+func (in inputs) jq(p *configured) jqfile.Value {
+	var values []jqfile.Value
+	if len(in.fields) > 0 {
+		values = append(values, jqfile.RawList(strings.Join(in.fields, ", ")))
+	}
+	for _, list := range in.lists {
+		values = append(values, liveValue(p, list))
+	}
+	return jqfile.List(values...)
+}
+
+// inputsOf returns the inputs of a child, without immutable fields and those whose
+// changes increase metadata.generation.
+func (p *decided) inputsOf(c Child) inputs {
 	root, all := jq.PathTree{}, false
-	var listed []string
+	var in inputs
 	for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
 		if program == nil {
 			continue
@@ -318,7 +345,9 @@ func (p *decided) inputsOf(c Child) []string {
 			switch _, read := program.ReadsChildren()[other.Name]; {
 			case !read:
 			case p.listed(other):
-				listed = append(listed, fmt.Sprintf("live[%s]", quote(other.Name)))
+				if !slices.ContainsFunc(in.lists, func(list Child) bool { return list.Name == other.Name }) {
+					in.lists = append(in.lists, other)
+				}
 			default:
 				for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there are no fields of it
 					root.Add([]string{"status", "children", other.Name, field})
@@ -328,17 +357,17 @@ func (p *decided) inputsOf(c Child) []string {
 	}
 	switch {
 	case all:
-		return []string{"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)"}
+		return inputs{fields: []string{"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)"}}
 	case p.Reconcile.StateLocation == InAnnotations && root["status"] != nil:
-		return []string{"."}
+		return inputs{fields: []string{"."}}
 	}
-	slices.Sort(listed)
-	return append(root.JQ("."), slices.Compact(listed)...)
+	in.fields = root.JQ(".")
+	return in
 }
 
 // ReappliedWhenCreated reports whether a child is applied again when it is first
 // observed, because its inputs may have changed since the first write.
-func (p *decided) ReappliedWhenCreated(c Child) bool { return len(p.inputsOf(c)) > 0 }
+func (p *decided) ReappliedWhenCreated(c Child) bool { return !p.inputsOf(c).none() }
 
 // observePart stores the observed state of a child on the custom resource.
 func observePart(p *configured, c Child, subset partition) part {

@@ -28,122 +28,123 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Cond: &shared46, Then: &shared47, Else: &gojq.Query{Term: &gojq.Term{
 			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-				Term: &gojq.Term{Type: 7, Func: &shared48}}}}}}}}}}, {Name: "dependencyReady",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
+				Term: &gojq.Term{Type: 7, Func: &shared48}}}}}}}}}}, {Name: "countWanted",
+		Body: &shared49}, {Name: "numberWanted", Body: &shared50}, {Name: "dependencyReady",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared51,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared51, Op: 9}, Op: 14},
-				Then: &shared52, Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{
-				&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone",
-		Body: &shared57}, {Name: "missing", Body: &shared58}, {Name: "settled",
-		Args: []string{"mark"}, Body: &shared59}, {Name: "wantedObject",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared53, Op: 9}, Op: 14},
+				Then: &shared54, Else: &shared55}}}, Right: &shared56, Patterns: []*gojq.Pattern{
+				&shared57}, Op: 1}, Else: &shared58}}}}, {Name: "alternativeGone",
+		Body: &shared59}, {Name: "missing", Body: &shared60}, {Name: "settled",
+		Args: []string{"mark"}, Body: &shared61}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared67, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "inputMark", Args: []*gojq.Query{&shared68}}}}, Else: &shared69}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{
+				Cond: &shared69, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared70}}}}, Else: &shared71}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared72, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-						&shared71}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{
+						&shared73}}}}, Op: 1}, Right: &gojq.Query{Left: &shared74, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared75, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared74}}}}}}}}}}},
-						Else: &shared75}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared76},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Else: &shared78}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared79, Right: &gojq.Query{
-		Left: &shared80, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared81, Then: &gojq.Query{Term: &gojq.Term{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared76}}}}}}}}}}},
+						Else: &shared77}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared78},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared79}, Op: 1}, Else: &shared80}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared81, Right: &gojq.Query{
+		Left: &shared82, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared83, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared82}}}}, Else: &shared83}}}, Right: &gojq.Query{Left: &shared84,
+					&shared84}}}}, Else: &shared85}}}, Right: &gojq.Query{Left: &shared86,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared87, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared86, Op: 9}, Op: 14},
-				Then: &shared87, Else: &shared88}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared89, Then: &shared90, Elif: []*gojq.IfElif{
-					{Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93, Then: &gojq.Query{
-							Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared88, Op: 9}, Op: 14},
+				Then: &shared89, Else: &shared90}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared91, Then: &shared92, Elif: []*gojq.IfElif{
+					{Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared95, Then: &gojq.Query{
+							Left: &shared96, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared95}}}}}}}}},
-							Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
-					Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared97}}}}}}}}},
+							Op: 1}, Else: &shared98}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared99,
+					Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared101, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared101}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103,
-							Then: &gojq.Query{Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{
+								&shared103}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared104,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared105,
+							Then: &gojq.Query{Left: &shared106, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared105}}}}}}}}}}},
-								Op: 1}, Else: &shared106}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared107},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared113}, Op: 1}}, {Name: "statusField", Body: &shared114}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared115}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared107}}}}}}}}}}},
+								Op: 1}, Else: &shared108}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared109},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared112}, Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared115}, Op: 1}}, {Name: "statusField", Body: &shared116}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared117}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared129, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared128}}}}}},
-					Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131,
-					Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared130}}}}}},
+					Right: &shared131, Op: 3}, Right: &shared132, Op: 3}, Right: &shared133,
+					Op: 3}}, &shared134, &shared135}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared135}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared136}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared137},
+			Type: 7, Func: &shared137}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared138}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared139},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
+			Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared142}}}}, Op: 3}, Else: &shared143}}},
-				Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared146,
+						Args: []*gojq.Query{&shared144}}}}, Op: 3}, Else: &shared145}}},
+				Op: 3}, Right: &shared146, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared147, Right: &gojq.Query{
-				Left: &shared148, Right: &shared149, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared150,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared149, Right: &gojq.Query{
+				Left: &shared150, Right: &shared151, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared152,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared151}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154, Elif: []*gojq.IfElif{
-			{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared156, {Key: "path", Val: &gojq.Query{
+		Body: &shared153}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156, Elif: []*gojq.IfElif{
+			{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared158, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared157}}}}}, &shared158, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared159}}}}}, &shared160, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared159, &shared160}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared161,
+						&shared161, &shared162}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared163,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared162, Right: &shared163,
-						Op: 3}}}}}}, &shared164, &shared165}}}}}}}}, {Name: "fixed", Body: &shared166},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared167},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared168},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared164, Right: &shared165,
+						Op: 3}}}}}}, &shared166, &shared167}}}}}}}}, {Name: "fixed", Body: &shared168},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared169},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared170},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
+				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared174,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
-										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared176}}}}, Op: 1}}}}}},
-								Else: &shared177}}}, Op: 3}, Right: &shared178, Op: 3}}}}}}, Op: 3},
-				Right: &shared179, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared180},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared181},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared182}, {Name: "ask",
-		Body: &shared189}, {Name: "failure", Args: []string{"seen", "attempts"},
-		Body: &shared190}, {Name: "failureMessage", Args: []string{"seen",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
+										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared178}}}}, Op: 1}}}}}},
+								Else: &shared179}}}, Op: 3}, Right: &shared180, Op: 3}}}}}}, Op: 3},
+				Right: &shared181, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared182},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared183},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared184}, {Name: "ask",
+		Body: &shared191}, {Name: "failure", Args: []string{"seen", "attempts"},
+		Body: &shared192}, {Name: "failureMessage", Args: []string{"seen",
 		"last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
+		If: &gojq.If{Cond: &shared193, Then: &shared194, Else: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 7, Func: &shared193}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared194}, {Name: "safeKey", Body: &shared195}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared196}, {Name: "exactly", Body: &shared197},
-	{Name: "placed", Body: &shared198}, {Name: "harmless", Body: &shared199}},
+				{Term: &gojq.Term{Type: 7, Func: &shared195}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared196}, {Name: "safeKey", Body: &shared197}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared198}, {Name: "exactly", Body: &shared199},
+	{Name: "placed", Body: &shared200}, {Name: "harmless", Body: &shared201}},
 	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
 			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -3899,7 +3900,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 			Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
 			Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
 				{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared200}},
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared202}},
 					Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
 				Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
 			Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
@@ -3911,198 +3912,199 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
 								SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
 							Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-							Then: &gojq.Query{Left: &shared200, Right: &gojq.Query{Term: &gojq.Term{
+							Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
 									{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
 										SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
 										Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-								&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "dependencyReady",
-			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
+								&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "countWanted",
+			Query: &shared49}, {Name: "numberWanted", Query: &shared50}, {Name: "dependencyReady",
+			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared51,
 				Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+					Cond: &gojq.Query{Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
 							If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-						Right: &shared51, Op: 9}, Op: 14}, Then: &shared52, Else: &shared53}}},
-					Right: &shared54, Patterns: []*gojq.Pattern{&shared55}, Op: 1}, Else: &shared56}}}},
-		{Name: "alternativeGone", Query: &shared57}, {Name: "missing", Query: &shared58},
-		{Name: "settled", Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67,
+						Right: &shared53, Op: 9}, Op: 14}, Then: &shared54, Else: &shared55}}},
+					Right: &shared56, Patterns: []*gojq.Pattern{&shared57}, Op: 1}, Else: &shared58}}}},
+		{Name: "alternativeGone", Query: &shared59}, {Name: "missing", Query: &shared60},
+		{Name: "settled", Query: &shared61}, {Name: "wantedObject", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68, Then: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69,
 					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared68}}},
-						Right: &shared20, Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared70}}},
+						Right: &shared20, Op: 1}}}, Else: &shared71}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
 						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
-								Right: &shared71, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{
-								{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}}, Op: 1},
-					Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{
+							Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{Left: &shared63,
+								Right: &shared73, Op: 9}, Op: 14}, Then: &shared64, Elif: []*gojq.IfElif{
+								{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}}, Op: 1},
+					Right: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared75, Then: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
 									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76, SuffixList: []*gojq.Suffix{
 											&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
 										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
 												SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
 											Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-											Then: &gojq.Query{Left: &shared200, Right: &gojq.Query{Term: &gojq.Term{
+											Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
 												Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
 														SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
 														Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-												&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared75}}},
-						Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{
-			Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81,
+												&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared77}}},
+						Op: 3}, Patterns: []*gojq.Pattern{&shared78}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared79}, Op: 1}, Else: &shared80}}}}, {Name: "wantedListed", Query: &gojq.Query{
+			Left: &shared81, Right: &gojq.Query{Left: &shared82, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared83,
 					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}},
-						Right: &shared20, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{
-					Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared84}}},
+						Right: &shared20, Op: 1}}}, Else: &shared85}}}, Right: &gojq.Query{
+					Left: &shared86, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared87, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
 								Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-							Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89,
-							Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{
-								Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
+							Right: &shared88, Op: 9}, Op: 14}, Then: &shared89, Else: &shared90}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared91,
+							Then: &shared92, Elif: []*gojq.IfElif{{Cond: &shared93, Then: &gojq.Query{
+								Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared95, Then: &gojq.Query{Left: &shared96, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 											{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared97,
 														SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9},
 													Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 													Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+														Term: &gojq.Term{Type: 20, Query: &shared97, SuffixList: []*gojq.Suffix{
 															&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
-													Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared200,
+													Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared202,
 													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
 														Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+															Term: &gojq.Term{Type: 20, Query: &shared97, SuffixList: []*gojq.Suffix{
 																&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}},
 													Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}},
-										Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
-								Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+										Op: 1}, Else: &shared98}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared99,
+								Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &shared101, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{
-												Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62,
-												Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}},
-										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{
-										Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											If: &gojq.If{Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{
+												Left: &shared63, Right: &shared103, Op: 9}, Op: 14}, Then: &shared64,
+												Elif: []*gojq.IfElif{{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}},
+										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared105, Then: &gojq.Query{
+										Left: &shared106, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 											KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 												Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 													Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{
+														Term: &gojq.Term{Type: 7, Func: &shared107, SuffixList: []*gojq.Suffix{
 															&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
 													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
 															SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
 														Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-														Then: &gojq.Query{Left: &shared200, Right: &gojq.Query{Term: &gojq.Term{
+														Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
 															Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
 																	SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
 																	Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-															&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared106}}},
-									Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
-									&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
-			Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField",
-			Query: &shared114}, {Name: "customResourcePath", Query: &shared115},
+															&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared108}}},
+									Op: 3}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
+									&shared110}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared111},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared113}, Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1},
+			Patterns: []*gojq.Pattern{&shared115}, Op: 1}}, {Name: "statusField",
+			Query: &shared116}, {Name: "customResourcePath", Query: &shared117},
 		{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared129, {
 				Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117,
-								Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{
-										&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
-							Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared118,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared119,
+								Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &shared130, SuffixList: []*gojq.Suffix{
+										&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
+							Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
-						Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
-					Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner",
+						Func: &shared130, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
+						Op: 1}, Op: 3}}}, Right: &shared131, Op: 3}, Right: &shared132, Op: 3},
+					Right: &shared133, Op: 3}}, &shared134, &shared135}}}}}, {Name: "annotateOwner",
 			Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					&shared129, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared135, SuffixList: []*gojq.Suffix{
-										&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
-							Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+							Left: &shared118, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared119, Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{
+										&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
+							Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
 							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &shared135, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+							Func: &shared137, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
 							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
-					{Key: "body", Val: &gojq.Query{Left: &shared136, Right: &shared134,
-						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared137}, {Name: "deletionPath",
+						Str: "?fieldManager="}}}, Op: 3}, Right: &shared133, Op: 3}}, &shared134,
+					{Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared136,
+						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared139}, {Name: "deletionPath",
 			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{
-						Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared201}},
-						Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
-				Op: 3}, Right: &shared146, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared202}}, Op: 3}, Right: &shared150, Op: 3}},
-		{Name: "deleteOptions", Query: &shared151}, {Name: "deletion", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154,
-				Elif: []*gojq.IfElif{{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared156,
+				Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{
+						Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared203}},
+						Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
+				Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &shared204}}, Op: 3}, Right: &shared152, Op: 3}},
+		{Name: "deleteOptions", Query: &shared153}, {Name: "deletion", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
+				Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
 						{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
-										Right: &shared201, Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144,
-								Op: 3}, Right: &shared145, Op: 3}, Right: &shared146, Op: 3}, Right: &shared202,
-								Op: 3}, Right: &shared157, Op: 3}}}}, &shared158, {Key: "body", Val: &gojq.Query{
+								Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
+										Right: &shared203, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146,
+								Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared204,
+								Op: 3}, Right: &shared159, Op: 3}}}}, &shared160, {Key: "body", Val: &gojq.Query{
 							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared159}}}}}},
-									{Key: "propagationPolicy", Val: &shared160}}}}}, Right: &shared152,
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared161}}}}}},
+									{Key: "propagationPolicy", Val: &shared162}}}}}, Right: &shared154,
 								Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{&shared161, {Key: "path", Val: &gojq.Query{
+					KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared140, Then: &gojq.Query{Left: &shared141, Right: &shared201,
-										Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
-								Op: 3}, Right: &shared146, Op: 3}, Right: &shared202, Op: 3}, Right: &shared162,
-							Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, &shared165}}}}}}}},
-		{Name: "fixed", Query: &shared166}, {Name: "replaces", Query: &shared167},
-		{Name: "lookAt", Query: &shared168}, {Name: "owned", Query: &gojq.Query{
-			Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared203,
+										Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
+								Op: 3}, Right: &shared148, Op: 3}, Right: &shared204, Op: 3}, Right: &shared164,
+							Op: 3}, Right: &shared165, Op: 3}}}}, &shared166, &shared167}}}}}}}},
+		{Name: "fixed", Query: &shared168}, {Name: "replaces", Query: &shared169},
+		{Name: "lookAt", Query: &shared170}, {Name: "owned", Query: &gojq.Query{
+			Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-					Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
-							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
+					Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
+							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared174,
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175,
 									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
-											Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared176}}},
-												Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared177}}}, Op: 3},
-								Right: &shared178, Op: 3}}}}}}, Op: 3}, Right: &shared179, Op: 3}}}}}},
-			Op: 3}}, {Name: "asYAML", Query: &shared180}, {Name: "reclaimPatch",
-			Query: &shared181}, {Name: "refusal", Query: &shared182}, {Name: "ask",
-			Query: &shared189}, {Name: "failure", Query: &shared190}, {Name: "failureMessage",
-			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared191,
-				Then: &shared192, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &shared193, SuffixList: []*gojq.Suffix{
-								&shared185}}}, Right: &shared186, Op: 9}, Op: 15}, Then: &shared187,
-						Else: &shared188}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared194},
-		{Name: "safeKey", Query: &shared195}, {Name: "workflowName", Query: &shared196},
-		{Name: "exactly", Query: &shared197}, {Name: "placed", Query: &shared198},
-		{Name: "harmless", Query: &shared199}}, Recursive: []string{"patch"}}
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
+											Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared178}}},
+												Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3},
+								Right: &shared180, Op: 3}}}}}}, Op: 3}, Right: &shared181, Op: 3}}}}}},
+			Op: 3}}, {Name: "asYAML", Query: &shared182}, {Name: "reclaimPatch",
+			Query: &shared183}, {Name: "refusal", Query: &shared184}, {Name: "ask",
+			Query: &shared191}, {Name: "failure", Query: &shared192}, {Name: "failureMessage",
+			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared193,
+				Then: &shared194, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left: &shared185, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &shared186, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &shared195, SuffixList: []*gojq.Suffix{
+								&shared187}}}, Right: &shared188, Op: 9}, Op: 15}, Then: &shared189,
+						Else: &shared190}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared196},
+		{Name: "safeKey", Query: &shared197}, {Name: "workflowName", Query: &shared198},
+		{Name: "exactly", Query: &shared199}, {Name: "placed", Query: &shared200},
+		{Name: "harmless", Query: &shared201}}, Recursive: []string{"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::partitioned"}}}
@@ -4433,20 +4435,42 @@ var shared47 = gojq.Query{Term: &gojq.Term{Type: 3}}
 var shared48 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
+		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::number"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}},
+			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
+
+var shared50 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}},
+		Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::forEach"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "length"}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
+		Number: "0"}}}}}
+
+var shared51 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::listed"}}}
 
-var shared50 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared52 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared51 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared53 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared52 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared54 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared55 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared54 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared56 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
 			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependencyPrefix"}}}}}}},
@@ -4466,9 +4490,9 @@ var shared54 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
 	{Name: "$dependencies"}}, Op: 1}
 
-var shared55 = gojq.Pattern{Name: "$dependencyCount"}
+var shared57 = gojq.Pattern{Name: "$dependencyCount"}
 
-var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependency"}}}}},
 	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
@@ -4483,7 +4507,7 @@ var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
 
-var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4494,7 +4518,7 @@ var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared60 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4507,266 +4531,266 @@ var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Func: &gojq.Func{Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared62 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared61 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared63 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared65 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared66 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared65 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
+var shared61 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{Left: &shared63,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63,
-		Then: &shared64}}, Else: &shared65}}}
+		Op:    9}, Op: 14}, Then: &shared64, Elif: []*gojq.IfElif{{Cond: &shared65,
+		Then: &shared66}}, Else: &shared67}}}
 
-var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared68 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared74 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared75 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared74 = gojq.Func{Name: "$single"}
+var shared76 = gojq.Func{Name: "$single"}
 
-var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared77 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared76 = gojq.Pattern{Name: "$single"}
+var shared78 = gojq.Pattern{Name: "$single"}
 
-var shared77 = gojq.Pattern{Name: "$currentMark"}
+var shared79 = gojq.Pattern{Name: "$currentMark"}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared89 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared89 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared91 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared91 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared93 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared95 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared105 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared106 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared105 = gojq.Func{Name: "$observed"}
+var shared107 = gojq.Func{Name: "$observed"}
 
-var shared106 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared108 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared107 = gojq.Pattern{Name: "$observed"}
+var shared109 = gojq.Pattern{Name: "$observed"}
 
-var shared108 = gojq.Pattern{Name: "$listedKey"}
+var shared110 = gojq.Pattern{Name: "$listedKey"}
 
-var shared109 = gojq.Pattern{Name: "$wantedNumber"}
+var shared111 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared110 = gojq.Pattern{Name: "$failure"}
+var shared112 = gojq.Pattern{Name: "$failure"}
 
-var shared111 = gojq.Pattern{Name: "$listedMark"}
+var shared113 = gojq.Pattern{Name: "$listedMark"}
 
-var shared112 = gojq.Pattern{Name: "$listed"}
+var shared114 = gojq.Pattern{Name: "$listed"}
 
-var shared113 = gojq.Pattern{Name: "$parent"}
+var shared115 = gojq.Pattern{Name: "$parent"}
 
-var shared114 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared116 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared118 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared117 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared119 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared118 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared119 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared121 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
-
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::plural"}}}
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
 var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared125 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared125 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::plural"}}}
 
-var shared126 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared126 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
 
-var shared115 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118,
+var shared127 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+
+var shared128 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+
+var shared117 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared118, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared119, Then: &gojq.Query{Left: &shared120,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120,
-				Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3},
-	Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared121}}}, Right: &shared122,
+				Op: 1}, Op: 3}, Else: &shared123}}}, Op: 3}, Right: &shared124, Op: 3},
+	Right: &shared125, Op: 3}, Right: &shared126, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128, Op: 1},
 	Op: 3}
 
-var shared127 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared129 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared128 = gojq.Func{Name: "owner"}
-
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "subresource"}}}
-
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "?fieldManager="}}}
+var shared130 = gojq.Func{Name: "owner"}
 
 var shared131 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "subresource"}}}
+
+var shared132 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "?fieldManager="}}}
+
+var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared132 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared134 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared136 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared133 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared134,
+var shared135 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared136,
 	Op: 1}}
 
-var shared135 = gojq.Func{Name: "owner"}
+var shared137 = gojq.Func{Name: "owner"}
 
-var shared136 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared138 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared138 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -4775,19 +4799,19 @@ var shared138 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared138, Op: 1}
+var shared139 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared140, Op: 1}
 
-var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childRoot"}}}
 
-var shared140 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -4798,21 +4822,21 @@ var shared142 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
-
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childPlural"}}}
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
 var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
 var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childPlural"}}}
+
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
+
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4820,25 +4844,25 @@ var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared151 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared153 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared152, Op: 1}
+	Right: &shared154, Op: 1}
 
-var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4849,40 +4873,40 @@ var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared155 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared157 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
 
-var shared156 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared158 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared157 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared159 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared158 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared160 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared159 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared161 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared163 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared164 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared163 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared164 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared166 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared165 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared167 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
@@ -4900,10 +4924,10 @@ var shared165 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 		Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}, Op: 1}}
 
-var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared168 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared167 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -4913,7 +4937,7 @@ var shared167 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}, Op: 1},
 	Op: 9}, Op: 14}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -4938,9 +4962,9 @@ var shared168 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared169 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared171 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -4961,7 +4985,7 @@ var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared171 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared173 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
 		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -4976,7 +5000,7 @@ var shared171 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}},
 	Op: 3}}
 
-var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5005,21 +5029,21 @@ var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5028,7 +5052,7 @@ var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5045,7 +5069,7 @@ var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5088,7 +5112,7 @@ var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5137,19 +5161,19 @@ var shared181 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared185 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared187 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared188 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared189 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared188 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5160,18 +5184,18 @@ var shared188 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared182 = gojq.Query{Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{
+var shared184 = gojq.Query{Left: &shared185, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared186, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared185}}}, Right: &shared186, Op: 9},
-		Op: 15}, Then: &shared187, Else: &shared188}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared187}}}, Right: &shared188, Op: 9},
+		Op: 15}, Then: &shared189, Else: &shared190}}}, Op: 3}
 
-var shared189 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared191 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5181,18 +5205,18 @@ var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared193 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared194 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared193 = gojq.Func{Name: "seen"}
+var shared195 = gojq.Func{Name: "seen"}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5202,13 +5226,13 @@ var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5222,7 +5246,7 @@ var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5244,7 +5268,7 @@ var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::placedObject"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
 		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}},
@@ -5262,7 +5286,7 @@ var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 				Str: " is not one of install.allowedNamespaces"}}}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
 		{Name: "$namespace"}}, Op: 1}, Op: 1}
 
-var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared201 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5270,11 +5294,11 @@ var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared200 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared22, Then: &shared23, Else: &shared24}}}
 
-var shared201 = gojq.Query{Left: &shared142, Right: &shared138, Op: 1}
+var shared203 = gojq.Query{Left: &shared144, Right: &shared140, Op: 1}
 
-var shared202 = gojq.Query{Left: &shared147, Right: &gojq.Query{Left: &shared148,
-	Right: &gojq.Query{Left: &shared149, Right: &shared138, Op: 1}, Op: 1},
+var shared204 = gojq.Query{Left: &shared149, Right: &gojq.Query{Left: &shared150,
+	Right: &gojq.Query{Left: &shared151, Right: &shared140, Op: 1}, Op: 1},
 	Op: 1}

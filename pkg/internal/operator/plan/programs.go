@@ -119,12 +119,9 @@ func childHoles(p *configured, c Child) jqfile.Holes {
 
 // marked reports whether the observed state has a digest of what a child was made from
 // beside the spec. Without it the status cannot tell that it is about to be made again.
-func marked(p *configured, c Child, inputs []string) bool {
-	return len(inputs) > 0 && (p.listed(c) || c.Update != Never && !slices.ContainsFunc(inputs, wholeObject))
+func marked(p *configured, c Child, in inputs) bool {
+	return !in.none() && (p.listed(c) || c.Update != Never && !in.wholeObject())
 }
-
-// wholeObject reports whether an input is more than some fields.
-func wholeObject(input string) bool { return input == "." || strings.HasPrefix(input, "del(") }
 
 // namespaceComputed reports whether the namespace of a child differs from that of its
 // custom resource.
@@ -192,7 +189,7 @@ func deleteJQ(p *configured, missing bool, subset partition) string {
 
 // writeHoles returns the holes of the programs that write the objects of a child.
 func writeHoles(p *configured, c Child) jqfile.Holes {
-	inputs := p.inputsOf(c)
+	in := p.inputsOf(c)
 	readsChildren := len(c.Object.ReadsChildren()) > 0 || len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0
 	pointerToOwner := "/metadata/ownerReferences/0/uid"
 	if p.unowned(c) {
@@ -201,7 +198,7 @@ func writeHoles(p *configured, c Child) jqfile.Holes {
 	holes := jqfile.Holes{
 		"hole::exactNumbers": exactNumbers(c.InexactPaths), "option::readsChildren": jqfile.Bool(readsChildren),
 		"hole::template":    templateJQ(p, c),
-		"option::hasInputs": jqfile.Bool(len(inputs) > 0), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
+		"option::hasInputs": jqfile.Bool(!in.none()), "hole::inputs": in.jq(p),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force":        jqfile.Bool(p.Reconcile.ForceConflicts),
 		"option::besideParent": jqfile.Bool(c.Kind.Namespaced && c.Namespace == nil),
@@ -263,20 +260,22 @@ func wantedCount(p *configured, c Child) jqfile.Value {
 	if !p.listed(c) {
 		return jqfile.Number(1)
 	}
-	count := "1"
-	if c.ForEach != nil {
-		count = "(" + c.ForEach.Source() + " | length)"
-	}
-	if c.When != nil {
-		count = "(if " + c.When.Source() + " then " + count + " else 0 end)"
-	}
-	if len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0 {
-		count = "(live as $children | " + count + ")"
-	}
-	if count == "1" {
+	if c.When == nil && c.ForEach == nil {
 		return jqfile.Number(1)
 	}
-	return jqfile.Raw("(try " + count + " catch null)")
+	holes := jqfile.Holes{
+		"option::conditional": jqfile.Bool(c.When != nil), "option::each": jqfile.Bool(c.ForEach != nil),
+	}
+	if c.When != nil {
+		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
+	}
+	if c.ForEach != nil {
+		holes["hole::forEach"] = jqfile.Raw("(" + c.ForEach.Source() + ")")
+	}
+	return directPrograms().Definition("countWanted", jqfile.Holes{
+		"option::readsChildren": jqfile.Bool(len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0),
+		"hole::number":          directPrograms().Definition("numberWanted", holes),
+	})
 }
 
 // observeJQ returns the program that stores the observed state of a child: direct/observe.jq.
@@ -296,7 +295,7 @@ func statusJQ(p *configured, subset partition) string {
 	var wanted []jqfile.Value
 	var names, unownedPrefixes, each []string
 	for _, c := range p.Children {
-		inputs := p.inputsOf(c)
+		in := p.inputsOf(c)
 		holes := jqfile.Holes{
 			"hole::child": jqfile.String(
 				c.Name,
@@ -306,8 +305,8 @@ func statusJQ(p *configured, subset partition) string {
 				canWait(c),
 			), "option::dependsOn": jqfile.Bool(canBeLate(c)), "hole::wantedCount": wantedCount(p, c),
 			"option::marked": jqfile.Bool(
-				marked(p, c, inputs) && c.Update != Never,
-			), "hole::inputs": jqfile.RawList(strings.Join(inputs, ", ")),
+				marked(p, c, in) && c.Update != Never,
+			), "hole::inputs": in.jq(p),
 		}
 		if c.When != nil {
 			holes["hole::wanted"] = jqfile.Raw(whenJQ(c))

@@ -116,6 +116,12 @@ def held:
   if option::conditional and (try (if option::readsChildren then live as $children | hole::when else hole::when end) catch true | not) then null
   else heldFrom(observed(hole::child)) end;
 
+# The number of objects of a listed child that are wanted; null if it cannot be computed.
+def countWanted: try (if option::readsChildren then live as $children | hole::number else hole::number end) catch null;
+
+def numberWanted:
+  if (option::conditional | not) or hole::when then (if option::each then hole::forEach | length else 1 end) else 0 end;
+
 # Whether a dependency is ready, or not wanted.
 def dependencyReady:
   if option::listed then
