@@ -117,7 +117,16 @@ def inputs_of(cr, given):
 def comparable(inputs):
     annotations = {key: value for key, value in (inputs.get("annotations") or {}).items()
                    if key not in (LAST_APPLIED, RELATED)}
-    return [inputs.get("generation"), inputs.get("labels") or {}, annotations, inputs.get("content")]
+    return [inputs.get("generation"), inputs.get("labels") or {}, annotations, rounded(inputs.get("content"))]
+
+
+def rounded(value):
+    """A value with numbers as a Sensor reads them, which rounds integers beyond 2^53."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def look(run, cr):

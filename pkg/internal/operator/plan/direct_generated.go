@@ -2061,52 +2061,50 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 									{Index: &gojq.Index{Name: "labels"}}}}}}, {Key: "annotations", Val: &gojq.Query{
 								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "annotations"}}}}}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::noVersions"}}}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "content", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "apiVersion"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "kind"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-											Index: &gojq.Index{Name: "metadata"}}}, Op: 2}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
-					Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "hole::children"}}}}}}, Op: 1}, Op: 1}}}}}},
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::noVersions"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+								Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "content", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+										Index: &gojq.Index{Name: "kind"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Op: 2}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Op: 3}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 15,
+				Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::children"}}}}}}, Op: 1}, Op: 1}}}}}},
 					Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 						KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@base64"}},
-						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$text"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxDesired"}}},
-							Op: 11}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$text"}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "children"}}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "the children are larger together than a pod takes"}}}}}}}},
-							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 12, Format: "@base64"}}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-						{Name: "$text"}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}}}, Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@base64"}},
+					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$text"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxDesired"}}},
+						Op: 11}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$text"}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "children"}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "the children are larger together than a pod takes"}}}}}}}},
+						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 12, Format: "@base64"}}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$text"}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}}}, Left: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{

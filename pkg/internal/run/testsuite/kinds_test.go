@@ -106,6 +106,81 @@ spec:
 	}
 }
 
+// TestKindsOfParents requires that an operator for a kind that it does not define follows every change
+// of its objects, whether or not the API server counts the changes in a generation and
+// whether or not the kind has a status.
+func TestKindsOfParents(t *testing.T) {
+	t.Parallel()
+	const pod = "{containers: [{name: a, image: b}]}"
+	const template = "selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, spec: " + pod + "}"
+	dir := fstest.MapFS{"bucket.yaml": &fstest.MapFile{Data: []byte(strings.Replace(buckets, "scope: Cluster", "scope: Namespaced", 1))}}
+	for name, tt := range map[string]struct{ api, kind, object, edit, path, reason string }{
+		"StatefulSet": {
+			"existing: {group: apps, version: v1, kind: StatefulSet}", "apiVersion: apps/v1, kind: StatefulSet",
+			"spec: {replicas: 1, serviceName: a, " + template + "}", "spec: {replicas: 2}", ".spec.replicas", "it has a generation and a status",
+		},
+		"Pod": {
+			"existing: {version: v1, kind: Pod}", "apiVersion: v1, kind: Pod", "spec: {activeDeadlineSeconds: 2, containers: [{name: a, image: b}]}",
+			"spec: {activeDeadlineSeconds: 1}", ".spec.activeDeadlineSeconds", "it has a status, and a generation since Kubernetes 1.33",
+		},
+		"ConfigMap": {
+			"existing: {version: v1, kind: ConfigMap}", "apiVersion: v1, kind: ConfigMap", "data: {x: a}", "data: {x: b}", ".data.x",
+			"it has neither a generation nor a status",
+		},
+		"Secret": {
+			"existing: {version: v1, kind: Secret}", "apiVersion: v1, kind: Secret", "data: {x: YQ==}", "data: {x: Yg==}", ".data.x",
+			"the same, and the in-memory API server converts it",
+		},
+		"NetworkPolicy": {
+			"existing: {group: networking.k8s.io, version: v1, kind: NetworkPolicy}", "apiVersion: networking.k8s.io/v1, kind: NetworkPolicy",
+			"spec: {podSelector: {matchLabels: {x: a}}}", "spec: {podSelector: {matchLabels: {x: b}}}", ".spec.podSelector.matchLabels.x",
+			"it has a generation and no status",
+		},
+		"EndpointSlice": {
+			"existing: {group: discovery.k8s.io, version: v1, kind: EndpointSlice}", "apiVersion: discovery.k8s.io/v1, kind: EndpointSlice",
+			"addressType: IPv4, endpoints: []", "endpoints: [{addresses: [10.0.0.1]}]", ".endpoints", "it has a generation and no spec",
+		},
+		"Bucket": {
+			"crd: {file: bucket.yaml}", "apiVersion: s3.example.com/v1, kind: Bucket", "spec: {region: a}", "spec: {region: b}", ".spec.region",
+			"its CustomResourceDefinition is not generated",
+		},
+	} {
+		for _, more := range []string{"", "  finalizer: {}\n"} {
+			t.Run(name+more, func(t *testing.T) {
+				t.Parallel()
+				words := strings.NewReplacer("API", tt.api, "MORE", more, "PATH", tt.path, "KIND", tt.kind, "OBJECT", tt.object, "EDIT", tt.edit)
+				allPass(t, run(t, dir, words.Replace(`
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: beside}
+spec:
+  api: {API}
+  reconcile: {engine: workflow}
+MORE  children:
+  - name: account
+    template:
+      apiVersion: v1
+      kind: ServiceAccount
+      metadata:
+        name: "${ .metadata.name }"
+        annotations: {labels: "${ .metadata.labels | tojson }", content: "${ PATH | tojson }"}
+`), words.Replace(`
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: life}
+spec:
+  resource: {object: {KIND, metadata: {name: one, namespace: default, labels: {a: a}}, OBJECT}}
+  steps:
+  - {name: created, create: {}, expect: {children: [{kind: ServiceAccount, metadata: {name: one, annotations: {labels: '{"a":"a"}'}}}]}}
+  - {name: labelled, edit: {metadata: {labels: {a: b}}}, expect: {children: [{kind: ServiceAccount, metadata: {annotations: {labels: '{"a":"b"}'}}}]}}
+  - {name: changed, edit: {EDIT}, expect: {children: [{kind: ServiceAccount, metadata: {annotations: {content: '${ test("2|1|b|Yg") }'}}}]}}
+  - {name: deleted, delete: {}, expect: {gone: true, absent: [{kind: ServiceAccount}]}}
+`)))
+			})
+		}
+	}
+}
+
 // TestKindsOfOtherOperators requires the same of related objects, of a custom resource of
 // another operator, and of objects in a version that the definition does not name.
 func TestKindsOfOtherOperators(t *testing.T) {

@@ -22,9 +22,7 @@ def wantedState:
     $new
     | {digest: hole::digest, uid: .metadata.uid,
        inputs: ({generation: .metadata.generation, labels: .metadata.labels, annotations: .metadata.annotations}
-         + if option::noVersions then
-             {content: (if .metadata.generation == null then del(.apiVersion, .kind, .metadata, .status) else null end)}
-           else {} end)}
+         + if option::noVersions and .metadata.generation == null then {content: del(.apiVersion, .kind, .metadata, .status)} else {} end)}
     | . + try {children: ($new | hole::exactNumbers | [hole::children])} catch {error: tostring}
     | (tojson | @base64) as $text
     | if ($text | length) < hole::maxDesired then $text
