@@ -19,14 +19,25 @@ def named(run, live, related):
 
 
 def computed_status(run, cr, live, related):
-    """The status fields of the definition. A field whose expression fails is omitted."""
-    status, names = {}, named(run, live, related)
+    """The status fields of the definition. A field whose expression fails is omitted. One that reads related objects
+    keeps its value if they could not be read, so that there are none by name."""
+    status, names, unread = {}, named(run, live, related), run.related and not related
     for field, node in ((run.config.get("status") or {}).get("object") or {}).items():
+        if unread and mentions(node, "$related"):
+            status.update({key: value for key, value in (cr.get("status") or {}).items() if key == field})
+            continue
         try:
             status[field] = built(node, cr, names)
         except ExpressionError as error:
             log(f"status.{field} is left out: {error}")
     return status
+
+
+def mentions(node, name):
+    """Whether an expression of the configuration reads a variable."""
+    if isinstance(node, dict):
+        node = list(node.values())
+    return node == name or isinstance(node, list) and any(mentions(item, name) for item in node)
 
 
 def unready_reason(run, child):

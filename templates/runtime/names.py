@@ -5,6 +5,8 @@ from api import Refused
 
 # Keys of labels and annotations.
 MANAGED_BY = "app.kubernetes.io/managed-by"
+NAME = "app.kubernetes.io/name"  # of the operator, on its own pods
+COMPONENT = "app.kubernetes.io/component"
 OWNER_UID = "argoperator.dev/owner-uid"
 OWNER = "argoperator.dev/owner"
 DEFINITION = "argoperator.dev/definition"

@@ -6,6 +6,7 @@ from compute import computed_status, located
 from due import last_writes, outdated
 from names import LAST_APPLIED, RECONCILE, RELATED
 from objects import prune
+from related import read_related
 from run import annotate, display_name
 from status import record_failure, report_ready
 
@@ -153,11 +154,12 @@ def touched(run, child):
 
 def refresh(run, cr, live):
     """Writes the status computed from the live children."""
-    generation = state_of(run, cr)["generation"]
+    state = state_of(run, cr)
     try:
-        report_ready(run, cr, generation, computed_status(run, cr, live, {}), live)
+        read_related(run, cr, state)
+        report_ready(run, cr, state["generation"], computed_status(run, cr, live, state["related"]), live)
     except Failed as failure:
-        record_failure(run, cr, generation, str(failure), None)
+        record_failure(run, cr, state["generation"], str(failure), None)
         raise
     log(f"{run.key}: {len(live)} children looked at, nothing to apply")
 

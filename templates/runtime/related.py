@@ -5,7 +5,7 @@ import re
 
 from api import Failed, Refused, log
 from expressions import ExpressionError, built
-from names import RELATED, path_of
+from names import COMPONENT, MANAGED_BY, NAME, RECONCILE, RELATED, path_of
 from run import annotate, identity
 
 DIGEST = "argoperator.dev/digest"  # of an object, instead of its content; no object has such a field
@@ -21,7 +21,7 @@ def read_related(run, cr, state):
         if not state["finalizing"]:
             raise
         log(f"on the way out without what is related: {failure}")
-        state["related"] = {entry["name"]: [] for entry in run.related}
+        state["related"] = {}
     state["digest"] = digest_of(run, state["related"])
 
 
@@ -129,20 +129,37 @@ def matches(selector, labels):
 
 def digest_of(run, related):
     """A digest of the related objects whose changes start a reconcile."""
-    seen = [[entry["name"], one.get(DIGEST) or digest(one)] for entry in run.related if entry["watch"]
-            for one in related.get(entry["name"]) or []]
+    seen = [[entry["name"], one.get(DIGEST) or digest(run, one)] for entry in run.related if entry["watch"]
+            for one in related.get(entry["name"]) or [] if not made_by_run(run, one)]
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
 
-def digest(one):
-    metadata = {key: value for key, value in one["metadata"].items() if key not in ("managedFields", "resourceVersion")}
-    return hashlib.sha256(json.dumps(dict(one, metadata=metadata), sort_keys=True).encode()).hexdigest()
+def made_by_run(run, one):
+    """Whether an object is a Workflow or a pod of the operator, of which every run makes new ones."""
+    labels = one["metadata"].get("labels") or {}
+    return one["metadata"].get("namespace") == run.config["namespace"] and (
+        one["kind"] == "Workflow" and labels.get(MANAGED_BY) == run.operator
+        or one["kind"] == "Pod" and labels.get(COMPONENT) == "operator" and labels.get(NAME) == run.operator)
 
 
-def condensed(one):
+def digest(run, one):
+    """A digest of an object without what a run writes into a custom resource in any case: a run must not start another
+    one."""
+    metadata = {key: value for key, value in one["metadata"].items() if key not in ("managedFields", "resourceVersion", "generation")}
+    metadata["annotations"] = {key: value for key, value in (metadata.get("annotations") or {}).items()
+                               if key not in (RELATED, RECONCILE)}
+    one = dict(one, metadata=metadata)
+    if (one["apiVersion"], one["kind"]) == (run.parent["apiVersion"], run.parent["kind"]):
+        conditions = [{key: value for key, value in given.items() if key not in ("message", "lastTransitionTime")}
+                      for given in (one.get("status") or {}).get("conditions") or []]
+        one["status"] = dict(one.get("status") or {}, conditions=conditions)
+    return hashlib.sha256(json.dumps(one, sort_keys=True).encode()).hexdigest()
+
+
+def condensed(run, one):
     """The part of a related object that identifies its referrers, because there may be many large objects."""
     metadata = {key: one["metadata"][key] for key in ("namespace", "name", "labels") if key in one["metadata"]}
-    return {"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": metadata, DIGEST: digest(one)}
+    return {"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": metadata, DIGEST: digest(run, one)}
 
 
 def store_related(run, cr, state):

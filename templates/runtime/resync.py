@@ -61,7 +61,7 @@ def reconcile_due(run, why, failed=0):
 
 def all_related(run):
     """The related objects of all custom resources, by entry."""
-    return {entry["name"]: [condensed(one) for one in list_all(run, entry)] for entry in run.related if entry["watch"]}
+    return {entry["name"]: [condensed(run, one) for one in list_all(run, entry)] for entry in run.related if entry["watch"]}
 
 
 def enqueue(run):

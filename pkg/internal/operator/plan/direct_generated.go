@@ -537,30 +537,62 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
 		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "enqueue",
 		Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "content", Body: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
-				{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "managedFields"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-					Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Op: 2}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "generation"}}}}}, Op: 2}}}}}}}, Left: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "now"}}},
-			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
-				Op: 6}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+				Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+					{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::related"}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::reconcile"}}}}}},
+						Op: 2}}}}}, Op: 1}, Op: 17}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+					{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "managedFields"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+						Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Op: 2}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "generation"}}}}}, Op: 2}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "option::ownKind"}}}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+						{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+								{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}, SuffixList: []*gojq.Suffix{
+								{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Name: "lastTransitionTime"}, SuffixList: []*gojq.Suffix{
+								{Optional: true}}}}, Op: 2}, Op: 1}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+					Type: 1}}}}}, Op: 1}, Op: 1}}, {Name: "madeByRun", Body: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "option::madeByRun"}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::ownNamespace"}}}, Op: 8}, Op: 14},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isOwn"}}},
+			Op:    14}}}, Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "now"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
+				Op:    6}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "floor"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
 				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
-						Then: &gojq.Query{Term: &gojq.Term{Type: 4}}, Elif: []*gojq.IfElif{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "madeByRun"}}}, Op: 1},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 5}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 4}}},
 							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
 								Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -590,7 +622,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 						Name: "tostring"}}}, Op: 1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$window"}},
 				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}, Patterns: []*gojq.Pattern{
-			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+				{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
 			Op: 1}}, {Name: "heartbeat", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "times", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{

@@ -73,7 +73,7 @@ func sensors(p *configured) []Sensor {
 		enqueue := Trigger{Name: "enqueue", Enqueue: true}
 		for _, e := range p.Events {
 			if e.Related {
-				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: enqueueJQ(p)})
+				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: enqueueJQ(p, e.Kind)})
 				enqueue.On = append(enqueue.On, e.Name)
 			}
 		}

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +43,9 @@ const EnqueueWindow = 3
 
 // RelatedDigest is the annotation of a custom resource that holds the digest.
 const RelatedDigest = "argoperator.dev/related-digest"
+
+// ReconcileRequest is the annotation of a custom resource that asks for a computation.
+const ReconcileRequest = "argoperator.dev/reconcile"
 
 // related compiles the related objects of the definition.
 func (c *compiler) related() []Related {
@@ -158,11 +163,32 @@ func (p *declared) EnqueuesRelated() bool {
 	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
 }
 
-// enqueueJQ returns the program for events of related objects: direct/enqueue.jq.
-func enqueueJQ(p *configured) string {
+// enqueueJQ returns the program for events of related objects of a kind: direct/enqueue.jq.
+func enqueueJQ(p *configured, k Kind) string {
+	own := ownObjects(p, k)
 	return directPrograms().Program("enqueue", jqfile.Holes{
 		"hole::window": jqfile.Number(EnqueueWindow), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-enqueue-"),
+		"annotation::related": jqfile.String(RelatedDigest), "annotation::reconcile": jqfile.String(ReconcileRequest),
+		"option::ownKind":   jqfile.Bool(k.Group == p.API.Kind.Group && k.Kind == p.API.Kind.Kind),
+		"option::madeByRun": jqfile.Bool(own != nil), "hole::isOwn": jqfile.All(own...), "hole::ownNamespace": jqfile.String(p.Shared.Namespace),
 	})
+}
+
+// ownObjects returns the jq that tells whether an object of a kind has the labels of those
+// that the operator makes for each run; nil if it makes none of the kind.
+func ownObjects(p *configured, k Kind) []jqfile.Value {
+	var labels map[string]string
+	switch {
+	case k.Group == "" && k.Kind == "Pod":
+		labels = p.Operator.Labels
+	case k.Group == "argoproj.io" && k.Kind == "Workflow":
+		labels = map[string]string{ManagedBy: p.Operator.Name}
+	}
+	var terms []jqfile.Value
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		terms = append(terms, jqfile.Raw(fmt.Sprintf("(.metadata.labels[%s] == %s)", quote(key), quote(labels[key]))))
+	}
+	return terms
 }
 
 // relatedGrants returns the permissions to read related objects and to reconcile the

@@ -4,13 +4,22 @@
 # objects, including the custom resources, so an object that was there before needs no
 # Workflow. Changes within one window share a Workflow.
 
-def content: del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation);
+# An object without what a run writes into a custom resource in any case.
+def content:
+  .metadata.annotations = (.metadata.annotations // {} | del(.[annotation::related], .[annotation::reconcile]))
+  | del(.metadata.managedFields, .metadata.resourceVersion, .metadata.generation)
+  | if option::ownKind then del(.status.conditions[]? | .message?, .lastTransitionTime?) else . end;
+
+# Whether the object is a Workflow or a pod of the operator, of which every run makes new
+# ones.
+def madeByRun: option::madeByRun and .metadata.namespace == hole::ownNamespace and hole::isOwn;
 
 (.body.Obj // .body) as $new | .oldBody as $old | now as $now
 | ($now / hole::window | floor) as $window
 | {
     go: (
-      if .type == "DELETE" then true
+      if $new | madeByRun then false
+      elif .type == "DELETE" then true
       elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600
       else ($new | content) != ($old | content) end),
     name: (hole::workflowPrefix + ($window | tostring)),
