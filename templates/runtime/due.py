@@ -2,7 +2,7 @@
 from api import Refused
 from compute import unready_reason
 from names import DEFINITION, RELATED, SIBLINGS
-from related import digest_of, related_to, select
+from related import digest_of, related_to, rule_of, select
 from run import display_name
 from status import ready_condition
 
@@ -15,7 +15,8 @@ def due(run, cr, children, related=None):
         return "is not selected any more" if children or run.has_finalizer(cr) else ""
     if run.config.get("resyncPolicy") == "Always":
         return "resync always"
-    return outdated(run, cr, children) or related_outdated(run, cr, related or {}) or status_outdated(run, cr, children)
+    return (outdated(run, cr, children) or related_outdated(run, cr, related or {}) or unwatched(run, cr)
+            or status_outdated(run, cr, children))
 
 
 def outdated(run, cr, children):
@@ -61,6 +62,19 @@ def related_outdated(run, cr, related):
         return ""
     known = (cr["metadata"].get("annotations") or {}).get(RELATED)
     return "" if known == digest_of(run, found) else "what it refers to has changed"
+
+
+def unwatched(run, cr):
+    """Why a custom resource needs a run because it refers to objects of which no event comes, or ""."""
+    for entry in run.related:
+        if not entry["watch"]:
+            try:
+                rule = rule_of(entry, cr)
+            except Refused:  # the failed run has reported it
+                continue
+            if rule["names"] or rule.get("labelSelector") is not None:
+                return f"refers to {entry['name']}, whose changes are not watched"
+    return ""
 
 
 def drifted(run, child, siblings):

@@ -346,7 +346,7 @@ type Related struct {
 	// watches.
 	// +defaultText=that of the custom resource; `*` for a cluster-scoped one
 	Namespace string `json:"namespace,omitempty"`
-	// Whether a change of an object reconciles the custom resources that refer to it.
+	// Whether a change of an object reconciles the custom resources that refer to it; otherwise the next resync does.
 	// +default=true
 	Watch *bool `json:"watch,omitempty"`
 	// Whether the response of the logic may delete the objects, in `delete`.

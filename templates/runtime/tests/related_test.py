@@ -87,6 +87,35 @@ class RelatedTest(Case):
         self.assertEqual(self.reconcile([deployment()]), 0, self.out)
         self.assertNotEqual(annotated(self.live()), first)
 
+    def test_what_a_run_writes_is_not_in_the_digest(self):
+        self.config["related"] = [
+            entry_of("all", "Memcached", "memcacheds", {"labelSelector": {"object": {}}}, multiple=True,
+                     apiVersion="cache.example.com/v1alpha1"),
+            entry_of("pods", "Pod", "pods", {"labelSelector": {"object": {}}, "namespace": plain_text("*")}, multiple=True)]
+        for _ in range(3):  # the first writes the status, and the second sees it
+            first = annotated(self.live())
+            self.assertEqual(self.reconcile([deployment()]), 0, self.out)
+        self.assertEqual(annotated(self.live()), first)
+        for condition in self.live()["status"]["conditions"]:
+            condition.update(message="as another run says", lastTransitionTime="2027-01-01T00:00:00Z")
+        self.cluster.put("/api/v1/namespaces/argo-events/pods/run", {
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "run", "namespace": "argo-events", "labels": {
+                "app.kubernetes.io/component": "operator", "app.kubernetes.io/name": "memcached"}}})
+        self.run_command("enqueue")
+        self.assertIn(" 0 submitted", self.out)
+        self.live()["status"]["conditions"][0]["reason"] = "Other"
+        self.run_command("enqueue")
+        self.assertIn(" 1 submitted", self.out)
+
+    def test_status_while_related_objects_cannot_be_read(self):
+        self.config.update(finalizer=FINALIZER, status={"object": {
+            "kept": {"expr": ["get", ["get", ["var", "$related"], "config"], "data"]}, "left": {"expr": ["lit", 1]}}})
+        self.live()["metadata"].update(finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
+        self.live()["status"] = {"kept": {"a": "b"}}
+        self.cluster.faults.append(always("GET", self.MAPS, 403, {"reason": "Forbidden", "message": "no"}))
+        self.assertEqual(self.reconcile([], finalized=False), 0, self.out)
+        self.assertEqual((self.live()["status"]["kept"], self.live()["status"]["left"]), ({"a": "b"}, 1))
+
     def test_a_failure_keeps_the_digest(self):
         self.cluster.faults.append(always("PATCH", DEPLOYMENTS, 403, {"reason": "Forbidden", "message": "no"}))
         self.assertEqual(self.reconcile([deployment()]), 1)
@@ -138,6 +167,9 @@ class RelatedTest(Case):
         self.live(DEPLOYMENTS + "/one")["status"] = {"replicas": 2, "updatedReplicas": 2, "availableReplicas": 2, "readyReplicas": 2}
         self.assertEqual(self.reconcile([deployment()]), 0, self.out)
         self.cluster.put(SOURCE, {"metadata": {"creationTimestamp": self.time}})
+        self.assertEqual(self.run_command("resync"), 0, self.out)
+        self.assertIn("refers to pods, whose changes are not watched", self.out)
+        self.live()["spec"]["pods"] = None
         self.assertEqual(self.run_command("resync"), 0, self.out)
         self.assertIn("0 submitted", self.out)
         self.cluster.objects[self.MAPS + "/settings"]["data"] = {"a": "c"}
