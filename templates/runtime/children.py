@@ -1,4 +1,5 @@
 """Checks the children that templates and logic want, and completes them."""
+import base64
 import copy
 
 from api import Refused
@@ -92,9 +93,20 @@ def place_problems(run, child, entry):
                "Kubernetes would not delete it")
 
 
+def encoded(child):
+    """A Secret with its texts in data: the API server converts stringData, so it would neither remove a key that is no
+    longer there nor report that another client changed one."""
+    texts, data = child.get("stringData"), child.get("data") or {}
+    if (child["apiVersion"], child["kind"]) != ("v1", "Secret") or not isinstance(texts, dict) or not isinstance(data, dict):
+        return child
+    texts = {key: base64.b64encode(text.encode("utf-8", "replace")).decode() if isinstance(text, str) else text
+             for key, text in texts.items() if text is not None}
+    return dict({key: value for key, value in child.items() if key != "stringData"}, data=dict(data, **texts))
+
+
 def completed(run, cr, child, siblings):
     """The child with its namespace, the operator's labels and annotations, and its owner."""
-    child, entry = copy.deepcopy(child), run.declared(child)
+    child, entry = encoded(copy.deepcopy(child)), run.declared(child)
     child.pop("status", None)
     metadata = child["metadata"] = {key: value for key, value in child["metadata"].items() if key not in SERVER_MADE}
     if entry["namespaced"]:

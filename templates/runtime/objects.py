@@ -1,5 +1,6 @@
 """Writes objects: applies and deletes children, and sets fields of objects of others."""
 from api import ApiError, Failed, Refused, log
+from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named
 from expressions import ExpressionError, built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
@@ -185,7 +186,7 @@ def apply_patch(run, entry, one, patch, manager):
     given = patch["metadata"] if patch else {}
     metadata = {key: value for key, value in given.items() if key not in SERVER_MADE}
     metadata.update({key: one["metadata"][key] for key in ("name", "namespace", "uid") if key in one["metadata"]})
-    body = dict(patch, apiVersion=entry["apiVersion"], kind=entry["kind"], metadata=metadata)
+    body = encoded(dict(patch, apiVersion=entry["apiVersion"], kind=entry["kind"], metadata=metadata))
     try:
         run.client.apply(path_of(entry, metadata.get("namespace"), metadata["name"]), body, manager, False)
         log(f"{'patched' if patch else 'gave up'} {display_name(one)}")

@@ -183,6 +183,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		},
 	}
 	out.ReportsStatus = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
+	out.HasTexts = in.APIVersion == "v1" && in.Kind == "Secret" && in.Template["stringData"] != nil
 	c.replaced(&out, in, path)
 	if in.Template == nil {
 		return out

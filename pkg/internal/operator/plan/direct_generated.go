@@ -144,24 +144,25 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				{Term: &gojq.Term{Type: 7, Func: &shared195}}}}}}}}}}, {Name: "lastWrite",
 		Body: &shared196}, {Name: "safeKey", Body: &shared197}, {Name: "workflowName",
 		Args: []string{"name"}, Body: &shared198}, {Name: "exactly", Body: &shared199},
-	{Name: "placed", Body: &shared200}, {Name: "harmless", Body: &shared201}},
-	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}}}}},
-		{Name: "entries", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	{Name: "encoded", Body: &shared200}, {Name: "placed", Body: &shared201},
+	{Name: "harmless", Body: &shared202}}, Programs: []jqfile.Named{
+	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+				{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "status"}}}, Op: 2}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-				Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+				{Index: &gojq.Index{Name: "generation"}}}}}}}}}, {Name: "entries",
+		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+			Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+				{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
 					Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 					Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -169,9 +170,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
 			Op: 1}}, {Name: "applied", Body: &gojq.Query{Term: &gojq.Term{Type: 9,
-			Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "time"}}}, Op: 1}}}}},
+		Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "time"}}}, Op: 1}}}}},
 		{Name: "ownFields", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
@@ -3916,225 +3917,226 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
 		{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
 		Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition", Query: &shared1},
-		{Name: "ownChild", Query: &shared7}, {Name: "ignored", Query: &gojq.Query{
-			Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &shared9, Right: &shared3,
-						Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
-					Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed",
-			Query: &shared11}, {Name: "observedObject", Query: &shared12}, {
-			Name: "listedObjects", Query: &shared13}, {Name: "existingObjects",
-			Query: &shared14}, {Name: "live", Query: &shared15}, {Name: "liveFields",
-			Query: &shared16}, {Name: "liveListed", Query: &shared17}, {Name: "liveEach",
-			Query: &shared18}, {Name: "inputMark", Query: &shared19}, {Name: "lacking",
-			Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
-				{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared202}},
-					Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
-				Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-					If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
-							&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-						Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
-								SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-							Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-							Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-									{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
-										SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-										Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-								&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "countWanted",
-			Query: &shared49}, {Name: "numberWanted", Query: &shared50}, {Name: "dependencyReady",
-			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared51,
-				Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-						Right: &shared53, Op: 9}, Op: 14}, Then: &shared54, Else: &shared55}}},
-					Right: &shared56, Patterns: []*gojq.Pattern{&shared57}, Op: 1}, Else: &shared58}}}},
-		{Name: "alternativeGone", Query: &shared59}, {Name: "missing", Query: &shared60},
-		{Name: "settled", Query: &shared61}, {Name: "wantedObject", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68, Then: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69,
-					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared70}}},
-						Right: &shared20, Op: 1}}}, Else: &shared71}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{Left: &shared63,
-								Right: &shared73, Op: 9}, Op: 14}, Then: &shared64, Elif: []*gojq.IfElif{
-								{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}}, Op: 1},
-					Right: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared75, Then: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76, SuffixList: []*gojq.Suffix{
-											&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
-												SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-											Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-											Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
-														SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-														Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-												&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared77}}},
-						Op: 3}, Patterns: []*gojq.Pattern{&shared78}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared79}, Op: 1}, Else: &shared80}}}}, {Name: "wantedListed", Query: &gojq.Query{
-			Left: &shared81, Right: &gojq.Query{Left: &shared82, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared83,
-					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared84}}},
-						Right: &shared20, Op: 1}}}, Else: &shared85}}}, Right: &gojq.Query{
-					Left: &shared86, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared87, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-							Right: &shared88, Op: 9}, Op: 14}, Then: &shared89, Else: &shared90}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared91,
-							Then: &shared92, Elif: []*gojq.IfElif{{Cond: &shared93, Then: &gojq.Query{
-								Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared95, Then: &gojq.Query{Left: &shared96, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared97,
-														SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9},
-													Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-													Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
+	{Name: "ownChild", Query: &shared7}, {Name: "ignored", Query: &gojq.Query{
+		Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &shared9, Right: &shared3,
+					Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
+				Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed",
+		Query: &shared11}, {Name: "observedObject", Query: &shared12}, {
+		Name: "listedObjects", Query: &shared13}, {Name: "existingObjects",
+		Query: &shared14}, {Name: "live", Query: &shared15}, {Name: "liveFields",
+		Query: &shared16}, {Name: "liveListed", Query: &shared17}, {Name: "liveEach",
+		Query: &shared18}, {Name: "inputMark", Query: &shared19}, {Name: "lacking",
+		Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
+			{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared203}},
+				Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
+			Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
+						&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
+							SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+						Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+						Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
+									SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+									Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+							&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "countWanted",
+		Query: &shared49}, {Name: "numberWanted", Query: &shared50}, {Name: "dependencyReady",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared51,
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
+					Right: &shared53, Op: 9}, Op: 14}, Then: &shared54, Else: &shared55}}},
+				Right: &shared56, Patterns: []*gojq.Pattern{&shared57}, Op: 1}, Else: &shared58}}}},
+	{Name: "alternativeGone", Query: &shared59}, {Name: "missing", Query: &shared60},
+	{Name: "settled", Query: &shared61}, {Name: "wantedObject", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared70}}},
+					Right: &shared20, Op: 1}}}, Else: &shared71}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{Left: &shared63,
+							Right: &shared73, Op: 9}, Op: 14}, Then: &shared64, Elif: []*gojq.IfElif{
+							{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}}, Op: 1},
+				Right: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared75, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76, SuffixList: []*gojq.Suffix{
+										&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
+											SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+										Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+										Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
+													SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+													Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+											&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared77}}},
+					Op: 3}, Patterns: []*gojq.Pattern{&shared78}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared79}, Op: 1}, Else: &shared80}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared81, Right: &gojq.Query{Left: &shared82, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared83,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared84}}},
+					Right: &shared20, Op: 1}}}, Else: &shared85}}}, Right: &gojq.Query{
+				Left: &shared86, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared87, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
+						Right: &shared88, Op: 9}, Op: 14}, Then: &shared89, Else: &shared90}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared91,
+						Then: &shared92, Elif: []*gojq.IfElif{{Cond: &shared93, Then: &gojq.Query{
+							Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared95, Then: &gojq.Query{Left: &shared96, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared97,
+													SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9},
+												Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 20, Query: &shared97, SuffixList: []*gojq.Suffix{
+														&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
+												Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared203,
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
+													Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared97, SuffixList: []*gojq.Suffix{
-															&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
-													Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared202,
-													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
-														Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 20, Query: &shared97, SuffixList: []*gojq.Suffix{
-																&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}},
-													Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}},
-										Op: 1}, Else: &shared98}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared99,
-								Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &shared101, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{
-												Left: &shared63, Right: &shared103, Op: 9}, Op: 14}, Then: &shared64,
-												Elif: []*gojq.IfElif{{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}},
-										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared105, Then: &gojq.Query{
-										Left: &shared106, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &shared107, SuffixList: []*gojq.Suffix{
-															&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
-															SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-														Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-														Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
-																	SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-																	Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-															&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared108}}},
-									Op: 3}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
-									&shared110}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared111},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared113}, Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1},
-			Patterns: []*gojq.Pattern{&shared115}, Op: 1}}, {Name: "statusField",
-			Query: &shared116}, {Name: "customResourcePath", Query: &shared117},
-		{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared129, {
-				Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared118,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared119,
-								Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &shared130, SuffixList: []*gojq.Suffix{
-										&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
-							Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
+															&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}},
+												Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}},
+									Op: 1}, Else: &shared98}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared99,
+							Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared101, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{
+											Left: &shared63, Right: &shared103, Op: 9}, Op: 14}, Then: &shared64,
+											Elif: []*gojq.IfElif{{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared105, Then: &gojq.Query{
+									Left: &shared106, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &shared107, SuffixList: []*gojq.Suffix{
+														&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
+														SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
+													Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
+													Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
+																SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
+																Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
+														&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared108}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared110}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared111},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared113}, Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared115}, Op: 1}}, {Name: "statusField",
+		Query: &shared116}, {Name: "customResourcePath", Query: &shared117},
+	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared129, {
+			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared118,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared119,
+							Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared130, SuffixList: []*gojq.Suffix{
+									&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
+						Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
+					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &shared130, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
+					Op: 1}, Op: 3}}}, Right: &shared131, Op: 3}, Right: &shared132, Op: 3},
+				Right: &shared133, Op: 3}}, &shared134, &shared135}}}}}, {Name: "annotateOwner",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				&shared129, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &shared118, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared119, Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{
+									&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
+						Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared130, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
-						Op: 1}, Op: 3}}}, Right: &shared131, Op: 3}, Right: &shared132, Op: 3},
-					Right: &shared133, Op: 3}}, &shared134, &shared135}}}}}, {Name: "annotateOwner",
-			Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					&shared129, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Func: &shared137, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
+						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared133, Op: 3}}, &shared134,
+				{Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared136,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared139}, {Name: "deletionPath",
+		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{
+					Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared204}},
+					Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
+			Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared205}}, Op: 3}, Right: &shared152, Op: 3}},
+	{Name: "deleteOptions", Query: &shared153}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
+			Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
+					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared118, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared119, Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{
-										&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
-							Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
-							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &shared137, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
-							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "?fieldManager="}}}, Op: 3}, Right: &shared133, Op: 3}}, &shared134,
-					{Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared136,
-						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared139}, {Name: "deletionPath",
-			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{
-						Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared203}},
-						Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
-				Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared204}}, Op: 3}, Right: &shared152, Op: 3}},
-		{Name: "deleteOptions", Query: &shared153}, {Name: "deletion", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
-				Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
-						{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
-										Right: &shared203, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146,
-								Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared204,
-								Op: 3}, Right: &shared159, Op: 3}}}}, &shared160, {Key: "body", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared161}}}}}},
-									{Key: "propagationPolicy", Val: &shared162}}}}}, Right: &shared154,
-								Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared203,
-										Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
-								Op: 3}, Right: &shared148, Op: 3}, Right: &shared204, Op: 3}, Right: &shared164,
-							Op: 3}, Right: &shared165, Op: 3}}}}, &shared166, &shared167}}}}}}}},
-		{Name: "fixed", Query: &shared168}, {Name: "replaces", Query: &shared169},
-		{Name: "lookAt", Query: &shared170}, {Name: "owned", Query: &gojq.Query{
-			Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-					Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
-							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared174,
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175,
-									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
-											Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared178}}},
-												Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3},
-								Right: &shared180, Op: 3}}}}}}, Op: 3}, Right: &shared181, Op: 3}}}}}},
-			Op: 3}}, {Name: "asYAML", Query: &shared182}, {Name: "reclaimPatch",
-			Query: &shared183}, {Name: "refusal", Query: &shared184}, {Name: "ask",
-			Query: &shared191}, {Name: "failure", Query: &shared192}, {Name: "failureMessage",
-			Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared193,
-				Then: &shared194, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left: &shared185, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared186, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &shared195, SuffixList: []*gojq.Suffix{
-								&shared187}}}, Right: &shared188, Op: 9}, Op: 15}, Then: &shared189,
-						Else: &shared190}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared196},
-		{Name: "safeKey", Query: &shared197}, {Name: "workflowName", Query: &shared198},
-		{Name: "exactly", Query: &shared199}, {Name: "placed", Query: &shared200},
-		{Name: "harmless", Query: &shared201}}, Recursive: []string{"patch"}}
+							Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
+									Right: &shared204, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146,
+							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared205,
+							Op: 3}, Right: &shared159, Op: 3}}}}, &shared160, {Key: "body", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared161}}}}}},
+								{Key: "propagationPolicy", Val: &shared162}}}}}, Right: &shared154,
+							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared204,
+									Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
+							Op: 3}, Right: &shared148, Op: 3}, Right: &shared205, Op: 3}, Right: &shared164,
+						Op: 3}, Right: &shared165, Op: 3}}}}, &shared166, &shared167}}}}}}}},
+	{Name: "fixed", Query: &shared168}, {Name: "replaces", Query: &shared169},
+	{Name: "lookAt", Query: &shared170}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared174,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175,
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
+										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared178}}},
+											Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3},
+							Right: &shared180, Op: 3}}}}}}, Op: 3}, Right: &shared181, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared182}, {Name: "reclaimPatch",
+		Query: &shared183}, {Name: "refusal", Query: &shared184}, {Name: "ask",
+		Query: &shared191}, {Name: "failure", Query: &shared192}, {Name: "failureMessage",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared193,
+			Then: &shared194, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Left: &shared185, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &shared186, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared195, SuffixList: []*gojq.Suffix{
+							&shared187}}}, Right: &shared188, Op: 9}, Op: 15}, Then: &shared189,
+					Else: &shared190}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared196},
+	{Name: "safeKey", Query: &shared197}, {Name: "workflowName", Query: &shared198},
+	{Name: "exactly", Query: &shared199}, {Name: "encoded", Query: &shared200},
+	{Name: "placed", Query: &shared201}, {Name: "harmless", Query: &shared202}},
+	Recursive: []string{"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::partitioned"}}}
@@ -5299,6 +5301,33 @@ var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
 var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+		Type: 1}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "data"}}}, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "data"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+			Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+			Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{
+				{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+					Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+						Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "string"}}}, Op: 8},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@base64"}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 18}, Op: 1}}}}},
+			Op: 1}, Op: 3}, Op: 17}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
+	Op: 1}
+
+var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::placedObject"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
 		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}},
@@ -5316,7 +5345,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 				Str: " is not one of install.allowedNamespaces"}}}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
 		{Name: "$namespace"}}, Op: 1}, Op: 1}
 
-var shared201 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5324,11 +5353,11 @@ var shared201 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared22, Then: &shared23, Else: &shared24}}}
 
-var shared203 = gojq.Query{Left: &shared144, Right: &shared140, Op: 1}
+var shared204 = gojq.Query{Left: &shared144, Right: &shared140, Op: 1}
 
-var shared204 = gojq.Query{Left: &shared149, Right: &gojq.Query{Left: &shared150,
+var shared205 = gojq.Query{Left: &shared149, Right: &gojq.Query{Left: &shared150,
 	Right: &gojq.Query{Left: &shared151, Right: &shared140, Op: 1}, Op: 1},
 	Op: 1}

@@ -22,11 +22,14 @@ func allowedPattern(patterns []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
-// templateJQ returns the jq of a child. It fails if the namespace is not allowed, or if a
+// templateJQ returns the jq of a child, as it is sent. It fails if the namespace is not allowed, or if a
 // value is missing that it uses where null does damage: the value of a child that is not
 // wanted.
 func templateJQ(p *configured, c Child) jqfile.Value {
 	out := jqfile.Raw(c.Object.Source())
+	if c.HasTexts {
+		out = directPrograms().Definition("encoded", jqfile.Holes{"hole::secret": out})
+	}
 	if p.Install.AllowedNamespaces != "" && c.Kind.Namespaced && c.Namespace != nil && !c.SameNamespace {
 		out = directPrograms().Definition("placed", jqfile.Holes{
 			"hole::placedObject": out, "hole::allowedNamespaces": jqfile.String(p.Install.AllowedNamespaces),

@@ -308,6 +308,15 @@ def exactly:
   if any(hole::inexactFields | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= hole::maxExact and $n <= hole::maxInteger)
   then error("an integer beyond 2^53 would lose precision: use a string") else . end;
 
+# A Secret with its texts in data: the API server converts stringData, so it would neither
+# remove a key that is no longer there nor report that another client changed one.
+def encoded:
+  hole::secret
+  | if .stringData == null then . else
+      .data = (.data // {}) + (.stringData | with_entries(select(.value != null) | .value |= if type == "string" then @base64 else . end))
+      | del(.stringData)
+    end;
+
 # An object whose namespace a custom resource chooses. Its own namespace is always allowed.
 def placed:
   hole::placedObject
