@@ -138,7 +138,7 @@ def patch_others(run, cr, state, live):
     for entry in entries:
         manager = f"{run.operator}.{cr['metadata']['uid']}.{entry['name']}"
         try:
-            missing = "" if state["finalizing"] or not is_wanted(entry, cr, names) else missing_value(entry, cr, names, {})
+            missing = "" if state["finalizing"] or not is_wanted(entry, cr, names) else missing_value(entry, cr, names)
             if missing:
                 held.append(f"{entry['name']}: waits for {missing}")
                 continue

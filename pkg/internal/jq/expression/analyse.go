@@ -163,8 +163,11 @@ func (a *analyser) listed(r read) bool {
 
 // collected returns the array of the values of a filter. One of objects of a child with
 // forEach is a part of their list, and used where its elements are.
-func (a *analyser) collected(item value) value {
+func (a *analyser) collected(q *gojq.Query, item value) value {
 	list := listOf(item)
+	if item.kinds&null != 0 && isPath(q) {
+		list.items = item.from
+	}
 	for _, r := range item.from {
 		if len(r.path) < 2 || !a.listed(r) {
 			a.use(item)

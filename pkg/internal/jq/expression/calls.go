@@ -207,7 +207,7 @@ func (a *analyser) special(f *gojq.Func, in value, names *env) (result, bool) {
 	case "map/1":
 		items := a.iterate(in, f)
 		items.max = 1
-		return one(a.collected(a.query(f.Args[0], items.value, names).value)), true
+		return one(a.collected(f.Args[0], a.query(f.Args[0], items.value, names).value)), true
 	case "first/1", "last/1":
 		r := a.query(f.Args[0], in, names)
 		return result{r.value, r.min, min(1, r.max)}, true
@@ -353,11 +353,14 @@ func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result
 	if b.takes != 0 {
 		a.wants(f, in, b.takes, f.Name+" takes")
 	}
+	if slices.Contains([]string{"join", "add"}, f.Name) {
+		a.waitsForItems(in.items)
+	}
 	r := a.arguments(f, b, in, names)
 	made := value{kinds: b.makes}
 	switch {
 	case b.same && in.kinds&^null == array:
-		made.shape = in.shape
+		made.shape, made.items = in.shape, in.items
 	case b.of != schema.Unknown:
 		made.shape = schema.ListOf(schema.Of(b.of))
 	}

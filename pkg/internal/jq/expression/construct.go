@@ -65,7 +65,7 @@ func (a *analyser) array(array *gojq.Array, in value, names *env) result {
 		return one(v)
 	}
 	item := a.query(array.Query, in, names).value
-	list := a.collected(item)
+	list := a.collected(array.Query, item)
 	list.item = item.absent
 	return one(list)
 }

@@ -3,6 +3,7 @@ package expression
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/itchyny/gojq"
 )
@@ -13,12 +14,14 @@ type Need struct {
 	Text     string   // as messages name it
 	Source   string   // as a jq term
 	Children []string // the children that it is computed from; none if only from related objects
+	List     string   // the child of which it is a field of every object; "": it is one value
 	Damage   bool     // the program would make something wrong of null
 }
 
 // Needs lists the values that the program waits for, if its scope says so. They are
-// fields of other objects: those that make the whole result of an expression null, and
-// those that an operator or function of it does not take without a value. A value with
+// fields of other objects: those that make the whole result of an expression null, or an
+// item of a list that is the whole result, and those that an operator or function of it
+// does not take without a value. A value with
 // a default, one marked as optional, and one that only a condition reads, is not among
 // them.
 func (p *Program) Needs() []Need { return p.needs }
@@ -61,6 +64,21 @@ func (a *analyser) waitsFor(v value) bool {
 	return true
 }
 
+// waitsForItems records the items of a list that a function would skip if they are null.
+func (a *analyser) waitsForItems(items []read) {
+	if a.scope.Waits && a.branches == 0 {
+		a.needs = append(a.needs, ofOthers(items)...)
+	}
+}
+
+// ofOthers returns the paths that an object of a list of others may lack.
+func ofOthers(paths []read) []read {
+	return slices.DeleteFunc(slices.Clone(paths), func(r read) bool {
+		in := slices.Index(r.path, each)
+		return !r.root.others() || in < 0 || slices.Contains([]string{"metadata.name", "metadata.uid"}, strings.Join(r.path[in+1:], "."))
+	})
+}
+
 // need records what an analysed expression waits for.
 func (c *templates) need(e *expr, a *analyser) {
 	if !c.scope.Waits {
@@ -68,6 +86,11 @@ func (c *templates) need(e *expr, a *analyser) {
 	}
 	for _, f := range a.needs {
 		c.addNeed(f.need(true))
+	}
+	if !optional(e.query) {
+		for _, f := range ofOthers(e.items) {
+			c.addNeed(f.need(false))
+		}
 	}
 	switch of := a.reads; {
 	case !e.mayBeNull() || optional(e.query) || !slices.ContainsFunc(of, func(r read) bool { return r.root.others() }):
@@ -91,8 +114,14 @@ func (c *templates) need(e *expr, a *analyser) {
 // need returns a field as a need.
 func (r read) need(damage bool) Need {
 	n := Need{Text: r.String(), Source: "(" + r.String() + "?)", Damage: damage}
+	if slices.Contains(r.path, each) { // null stands for a list with an item that is null
+		n.Source = "([" + r.String() + "] | if any(. == null) then null else . end)"
+	}
 	if r.root == childrenRoot {
 		n.Children = []string{r.path[0]}
+		if len(r.path) > 1 && r.path[1] == each {
+			n.List = r.path[0]
+		}
 	}
 	return n
 }
@@ -101,6 +130,40 @@ func (c *templates) addNeed(n Need) {
 	if !slices.ContainsFunc(c.needs, func(other Need) bool { return other.Source == n.Source }) {
 		c.needs = append(c.needs, n)
 	}
+}
+
+// isPath reports whether an expression only goes to a field, in each item of a list.
+func isPath(q *gojq.Query) bool {
+	switch {
+	case len(q.FuncDefs) > 0 || len(q.Patterns) > 0:
+		return false
+	case q.Op == gojq.OpPipe:
+		return isPath(q.Left) && isPath(q.Right)
+	case q.Term == nil:
+		return false
+	}
+	named := func(i *gojq.Index) bool {
+		if i.Start != nil && !i.IsSlice && i.Start.Term != nil {
+			return i.Start.Term.Type == gojq.TermTypeString && i.Start.Term.Str.Queries == nil
+		}
+		return i.Name != "" || i.Str != nil && i.Str.Queries == nil
+	}
+	for _, s := range q.Term.SuffixList {
+		if s.Optional || s.Index != nil && !named(s.Index) || s.Index == nil && !s.Iter {
+			return false
+		}
+	}
+	switch t := q.Term; t.Type {
+	case gojq.TermTypeIdentity:
+		return true
+	case gojq.TermTypeIndex:
+		return named(t.Index)
+	case gojq.TermTypeFunc:
+		return strings.HasPrefix(t.Func.Name, "$") && len(t.Func.Args) == 0
+	case gojq.TermTypeQuery:
+		return isPath(t.Query)
+	}
+	return false
 }
 
 // optional reports whether an expression says that its value may be missing: it ends in

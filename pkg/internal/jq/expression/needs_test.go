@@ -28,7 +28,19 @@ func TestNeeds(t *testing.T) {
 		{"a sum", `${ $children.a.status.arn + "/*" }`, "null + x is x", []string{"$children.a.status.arn"}},
 		{"a sum in a branch", `${ if .spec.on then $children.a.status.arn + "/*" else "" end }`, "it is not always evaluated", nil},
 		{"a sum of two", `${ ($children.a.status.arn + $children.b.status.id) | ltrimstr("x") }`, "both are needed", []string{"$children.a.status.arn", "$children.b.status.id"}},
-		{"a list", "${ [$children.list[] | .status.x] }", "the list is there when the objects are", nil},
+		{"a list", "${ [$children.list[] | .status.x] }", "each item is needed", []string{"$children.list[].status.x"}},
+		{"a list by map", "${ $children.list | map(.status.x) }", "the same", []string{"$children.list[].status.x"}},
+		{"a list of related objects", `${ [$related.l[].data["a-b"]] | sort }`, "the same", []string{`$related.l[].data["a-b"]`}},
+		{"a list in a text", `${ $children.list | map(.status.x) | join(",") }`, "a null in it is nothing", []string{"$children.list[].status.x"}},
+		{"a sum of a list", `${ [$children.list[].status.x] | add }`, "the same", []string{"$children.list[].status.x", "[$children.list[].status.x] | add"}},
+		{"a list of names", "${ [$children.list[].metadata.name] }", "they are there when the objects are", nil},
+		{"a list of optional fields", "${ [$children.list[] | .status.x?] }", "the author wants null", nil},
+		{"a list with defaults", `${ [$children.list[] | .status.x // ""] }`, "no item is null", nil},
+		{"a list with what there is", "${ [$children.list[] | .status.x | values] }", "it is shorter without them", nil},
+		{"a list of some", `${ [$children.list[] | select(.status.x == "a") | .metadata.name] }`, "a condition reads it", nil},
+		{"a list of decisions", `${ [$children.list[] | if .status.x then "a" else "b" end] }`, "a condition reads it", nil},
+		{"how many", "${ $children.list | length }", "it does not read the items", nil},
+		{"whole objects", "${ $children.list | map(.status) | length }", "it only counts them", nil},
 		{"a field by item", "${ $children.a.status.map[$item.key] }", "the items differ", []string{"$children.a.status.map"}},
 		{"the custom resource", "${ .spec.arn }", "its user changes it", nil},
 	}
@@ -36,7 +48,7 @@ func TestNeeds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			scope := Scope{
 				Children: map[string]schema.Type{"a": schema.Any(), "b": schema.Any(), "list": schema.ListOf(schema.Any())},
-				Related:  map[string]schema.Type{"r": schema.Any()}, Each: true, Waits: true,
+				Related:  map[string]schema.Type{"r": schema.Any(), "l": schema.ListOf(schema.Any())}, Each: true, Waits: true,
 			}
 			program, problems := Template(map[string]any{"data": map[string]any{"x": tt.text}}, scope, nil)
 			if program == nil {

@@ -16,6 +16,7 @@ type value struct {
 	from   []read      // the paths that it can come from; none if it was computed
 	absent *absence    // why it can be null, if known; then kinds includes null
 	item   *absence    // why an item of an array can be null, if known
+	items  []read      // the paths that the items of an array come from, if one of them can be null
 	text   *string     // the constant string
 }
 

@@ -4555,13 +4555,21 @@ var shared60 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
 		Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-		Name: "hole::wanted"}}}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 3}}, Op: 8}, Catch: &gojq.Query{Term: &gojq.Term{
-			Type: 5}}}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-		Func: &gojq.Func{Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
+		Name: "hole::wanted"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ofList"}}},
+		Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::listPrefix"}}}}}}}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedCount"}}},
+			Op:    9}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+			Op: 8}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}, Op: 15},
+		Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "empty"}}}}}}
 
 var shared62 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{

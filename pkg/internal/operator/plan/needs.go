@@ -40,6 +40,12 @@ func missing(p *configured, c Child) []jqfile.Value {
 		holes := jqfile.Holes{"hole::value": jqfile.Raw(n.Source), "hole::text": jqfile.String(n.Text)}
 		condition := wantedJQ(p, n.Children)
 		holes["option::conditional"], holes["hole::wanted"] = jqfile.Bool(condition != ""), jqfile.Raw(condition)
+		list := slices.IndexFunc(p.Children, func(other Child) bool { return other.Name == n.List && other.ForEach != nil })
+		holes["option::ofList"] = jqfile.Bool(list >= 0)
+		if list >= 0 {
+			holes["hole::listPrefix"] = jqfile.String(listPrefix(p.Children[list]))
+			holes["hole::wantedCount"] = wantedCount(p, p.Children[list])
+		}
 		out = append(out, directPrograms().Definition("missing", holes))
 	}
 	return out
@@ -64,7 +70,7 @@ func wantedJQ(p *configured, names []string) string {
 func runtimeNeeds(c Child) []RuntimeNeed {
 	var out []RuntimeNeed
 	for _, n := range c.needs {
-		out = append(out, RuntimeNeed{Expr: n.inPod, Text: n.Text, Children: n.Children, Damage: n.Damage})
+		out = append(out, RuntimeNeed{Expr: n.inPod, Text: n.Text, Children: n.Children, List: n.List, Damage: n.Damage})
 	}
 	return out
 }

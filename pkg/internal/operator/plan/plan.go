@@ -363,6 +363,7 @@ type RuntimeNeed struct {
 	Expr     json.RawMessage `json:"expr"`
 	Text     string          `json:"text"`
 	Children []string        `json:"children,omitempty"`
+	List     string          `json:"list,omitempty"` // the child of which all objects have to be there
 	Damage   bool            `json:"damage,omitempty"`
 }
 

@@ -137,9 +137,11 @@ def dependencyReady:
 def alternativeGone: .status.children // {} | any(keys[]; startswith(hole::alternativePrefix)) | not;
 
 # A value that a child needs and that is missing. A child that is not wanted has none to
-# wait for.
+# wait for. Of a list, each object has to be there with its value.
 def missing:
-  if ((option::conditional | not) or hole::wanted) and (try (hole::value == null) catch false) then hole::text else empty end;
+  if ((option::conditional | not) or hole::wanted)
+    and (option::ofList and ([existingObjects(hole::listPrefix)] | length) != hole::wantedCount or (try (hole::value == null) catch false))
+  then hole::text else empty end;
 
 # The observed state of an object, which is not up to date if it was made from other
 # values, and always is if it is never updated.
