@@ -228,7 +228,7 @@ func (o *operator) uninstall(t *testing.T) {
 		o.removeAll(t, o.resource())
 	}
 	o.audit.close()
-	if _, err := try(o.manifest, "kubectl", "delete", "--ignore-not-found", "--timeout=90s", "-f", "-"); err != nil {
+	if _, err := try(o.manifest, "kubectl", "delete", "--ignore-not-found", "--timeout=5m", "-f", "-"); err != nil {
 		t.Error(err)
 	}
 	o.removeWorkflows(t)
@@ -237,7 +237,7 @@ func (o *operator) uninstall(t *testing.T) {
 		if label == "" {
 			continue
 		}
-		_, err := try(nil, "kubectl", "wait", "--for=delete", "pods", "-l", label+"="+object.GetName(), "-n", operators, "--timeout=60s")
+		_, err := try(nil, "kubectl", "wait", "--for=delete", "pods", "-l", label+"="+object.GetName(), "-n", operators, "--timeout=5m")
 		if err != nil && !strings.Contains(err.Error(), "no matching resources") {
 			t.Error(err)
 		}
