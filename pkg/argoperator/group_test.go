@@ -94,6 +94,65 @@ func TestGroup(t *testing.T) {
 	}
 }
 
+// TestGroupGrants requires that an operator has the same permissions in a group as alone,
+// held ones included.
+func TestGroupGrants(t *testing.T) {
+	const definition = `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: team}
+spec:
+  api: {group: example.com, kind: Team, versions: [{name: v1, schema: {spec: {user: string, parts: "[]name | maxItems=3"}}}]}
+  finalizer: {}
+  children:
+  - name: role
+    when: .spec.user != null
+    template:
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: Role
+      metadata: {name: "${ .metadata.name }"}
+      rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+  - name: viewer
+    template:
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: RoleBinding
+      metadata: {name: "${ .metadata.name }"}
+      roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+      subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: "${ .spec.user // \"nobody\" }"}]
+  - name: part
+    forEach: .spec.parts
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $item }"}}
+  install: {permissions: [{apiGroups: [apps], resources: [deployments], verbs: [list]}]GROUP}
+`
+	permissions := func(group string, others ...argoperator.Source) map[string]bool {
+		source := argoperator.Source{Name: "operator.yaml", Data: []byte(strings.ReplaceAll(definition, "GROUP", group))}
+		explained, err := argoperator.Explain(append([]argoperator.Source{source}, others...), argoperator.Options{})
+		if err != nil || len(explained.Reports) == 0 {
+			t.Fatal(err, explained.Findings)
+		}
+		out := map[string]bool{}
+		for _, p := range explained.Reports[0].Permissions {
+			for _, verb := range p.Verbs {
+				out[fmt.Sprint(p.Account, " ", verb, " ", p.Resource, " ", p.Names, p.Namespaces, p.Held)] = true
+			}
+		}
+		return out
+	}
+	alone, together := permissions(""), permissions(", group: platform", member("other", "{group: platform}", ""))
+	held := 0
+	for permission := range alone {
+		if strings.HasSuffix(permission, "true") {
+			held++
+		}
+		if !together[permission] && !strings.Contains(permission, "argoproj.io [team") { // objects with the name of the group
+			t.Errorf("in a group it may not: %s", permission)
+		}
+	}
+	if held != 3 {
+		t.Errorf("%d permissions are held", held)
+	}
+}
+
 // TestGroupToken covers that the one token of a group is rotated: its configuration is that
 // of an operator with the group's names.
 func TestGroupToken(t *testing.T) {

@@ -36,7 +36,7 @@ func TestNeeds(t *testing.T) {
 		{"a list of names", "${ [$children.list[].metadata.name] }", "they are there when the objects are", nil},
 		{"a list of optional fields", "${ [$children.list[] | .status.x?] }", "the author wants null", nil},
 		{"a list with defaults", `${ [$children.list[] | .status.x // ""] }`, "no item is null", nil},
-		{"a list with what there is", "${ [$children.list[] | .status.x | values] }", "it is shorter without them", nil},
+		{"a list of values", "${ [$children.list[] | .status.x | values] }", "it is shorter without them", nil},
 		{"a list of some", `${ [$children.list[] | select(.status.x == "a") | .metadata.name] }`, "a condition reads it", nil},
 		{"a list of decisions", `${ [$children.list[] | if .status.x then "a" else "b" end] }`, "a condition reads it", nil},
 		{"how many", "${ $children.list | length }", "it does not read the items", nil},
