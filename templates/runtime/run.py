@@ -64,7 +64,7 @@ class Run:
     def is_selected(self, cr):
         """Whether the operator manages this object: for an existing kind, a definition may have a selector."""
         try:
-            return self.parent.get("selected") is None or built(self.parent["selected"], cr, {}) is True
+            return self.parent.get("selected") is None or built(self.parent["selected"], as_others_wrote(self, cr), {}) is True
         except ExpressionError:
             return False
 
@@ -143,6 +143,20 @@ def is_valid_desired(desired):
     children = [] if desired.get("error") else desired.get("children")
     return isinstance(children, list) and all(
         isinstance(one, dict) and isinstance(one.get("child"), str) and "object" in one for one in children)
+
+
+def as_others_wrote(run, cr):
+    """An object without the labels and annotations that only the operator has set. They do not count for the selector:
+    a patch would deselect the object that it is for, which gives up the patch, which selects it again."""
+    metadata, keys = dict(cr["metadata"]), {True: set(), False: set()}
+    for entry in metadata.get("managedFields") or []:
+        ours = entry.get("manager") == run.operator or entry.get("manager", "").startswith(f"{run.operator}.{metadata['uid']}.")
+        fields = (entry.get("fieldsV1") or {}).get("f:metadata") or {}
+        keys[ours].update((part, key[2:]) for part in ("labels", "annotations") for key in fields.get("f:" + part) or {})
+    for part in ("labels", "annotations"):
+        if part in metadata:
+            metadata[part] = {key: value for key, value in metadata[part].items() if (part, key) not in keys[True] - keys[False]}
+    return dict(cr, metadata=metadata)
 
 
 def belongs(run, cr, child):

@@ -124,6 +124,7 @@ type Existing struct {
 	// +defaultText=all objects
 	LabelSelector *Selector `json:"labelSelector,omitempty"`
 	// Annotations of the objects that the operator handles. With `labelSelector`, an object must match both.
+	// What only the operator has set, by a patch or with `decorate`, does not count.
 	// +defaultText=all objects
 	AnnotationSelector *Selector `json:"annotationSelector,omitempty"`
 	// Whether the response of the logic may set labels and annotations of the object itself.

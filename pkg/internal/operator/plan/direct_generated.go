@@ -2065,150 +2065,211 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Then: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::related"}}}}}},
 							Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
-						Op: 2}}}}}, Op: 1}}}}}}}}, Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
-			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
-		Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-					{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
-			Op: 3}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "packed",
-			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "digest",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}},
-					{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "uid"}}}}}}, {Key: "inputs", Val: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "generation", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "generation"}}}}}}, {Key: "labels", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						Op: 2}}}}}, Op: 1}}}}}}}, {Name: "keysSet", Args: []string{"part",
+			"byOperator"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::operator"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+				Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{}}}, Op: 16}, Op: 3}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+				Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+						Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}},
+							Op: 1}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "byOperator"}}}, Op: 8}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "fieldsV1"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "f:metadata"}}}}},
+								{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "f:"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "part"}}}, Op: 3}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"},
+							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "ltrimstr", Args: []*gojq.Query{{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "f:"}}}}}}}, Op: 1},
+						Op: 1}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$prefix"}},
+			Op: 1}}, {Name: "asOthersWrote", Body: &gojq.Query{Term: &gojq.Term{
+			Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "labels"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "annotations"}}},
+				Op: 2}, Pattern: &gojq.Pattern{Name: "$part"}, Start: &gojq.Query{
+				Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{Term: &gojq.Term{
+				Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{
+					Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "keysSet", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$part"}}}, {Term: &gojq.Term{Type: 4}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keysSet",
+							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$part"}}}, {Term: &gojq.Term{Type: 5}}}}}}, Op: 4}, SuffixList: []*gojq.Suffix{
+						{Iter: true}}}}, Pattern: &gojq.Pattern{Name: "$set"}, Start: &gojq.Query{
+					Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$part"}}}}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$set"}}}}}}}}}}}}}}}}}}}, {Name: "matched",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::setsMetadata"}}},
+				Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "asOthersWrote"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "hole::isSelected"}}}, Op: 1}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isSelected"}}}}}}}},
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+				Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}, Op: 3},
+			Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "packed", Body: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "digest", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}}, {Key: "uid", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "inputs", Val: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "labels", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "labels"}}}}}}, {Key: "annotations", Val: &gojq.Query{
 								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "annotations"}}}}}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::noVersions"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-								Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "content", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-										Index: &gojq.Index{Name: "kind"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Op: 2}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}}}}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::noVersions"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+									Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "content", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "kind"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Op: 2}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 						Op: 3}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 15,
-				Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::children"}}}}}}, Op: 1}, Op: 1}}}}}},
-					Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@base64"}},
-					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$text"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxDesired"}}},
-						Op: 11}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$text"}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "children"}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 15,
+					Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::children"}}}}}}, Op: 1}, Op: 1}}}}}},
+						Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 							KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "the children are larger together than a pod takes"}}}}}}}},
-						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 12, Format: "@base64"}}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$text"}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}}}, Left: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "finalizers"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
-							Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "hole::finalizer"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childOfOwnKind"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{
-							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-						Op:    9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "wantedState"}}}, Op: 1}, Op: 9},
-						Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::selected"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "any", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Op: 2},
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isSelected"}}}}}}},
-						Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::existing"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "safeKey"}}}, Op: 1}, Op: 15}, Op: 14}},
-					{Key: "$key"}, {Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "workflowName", Args: []*gojq.Query{{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}}}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::templates"}}},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "priority", Val: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}, {Key: "desired",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "packed"}}}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::podPerStep"}}},
-			Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+								Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}},
-			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$key"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@base64"}},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$text"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxDesired"}}},
+							Op: 11}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$text"}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "children"}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "the children are larger together than a pod takes"}}}}}}}},
+							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 12, Format: "@base64"}}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$text"}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}}}, Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "finalizers"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
+								Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::finalizer"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childOfOwnKind"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+							Op:    9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "wantedState"}}}, Op: 1}, Op: 9},
+							Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::selected"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "any", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Op: 2},
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "matched"}}}}}}},
+							Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::existing"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "safeKey"}}}, Op: 1}, Op: 15}, Op: 14}},
+						{Key: "$key"}, {Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "workflowName", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::templates"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "priority", Val: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}}, {Key: "desired",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "packed"}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::podPerStep"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+				Op: 3}, Patterns: []*gojq.Pattern{{Name: "$key"}}, Op: 1}, Patterns: []*gojq.Pattern{
 			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
 		Op: 1}}, {Name: "ready", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "below", Args: []string{"counters", "number"}, Body: &gojq.Query{

@@ -162,9 +162,10 @@ func parentJQ(p *configured) string {
 		"option::related":   jqfile.Bool(len(p.Related) > 0),
 		"option::finalized": jqfile.Bool(p.Reconcile.Finalizer != ""), "hole::finalizer": jqfile.String(p.Reconcile.Finalizer),
 		"option::selected": jqfile.Bool(p.API.SelectorJQ != ""), "hole::isSelected": jqfile.Raw("(" + p.API.SelectorJQ + ")"),
-		"option::existing":   jqfile.Bool(p.API.Existing),
-		"option::noVersions": jqfile.Bool(p.API.Versions == nil),
-		"hole::digest":       jqfile.String(p.Runtime.Digest), "hole::maxDesired": jqfile.Number(MaxDesired),
+		"option::setsMetadata": jqfile.Bool(p.API.Decorate || slices.ContainsFunc(p.Patches, func(c Child) bool { return p.isParent(c.Kind) })),
+		"option::existing":     jqfile.Bool(p.API.Existing),
+		"option::noVersions":   jqfile.Bool(p.API.Versions == nil),
+		"hole::digest":         jqfile.String(p.Runtime.Digest), "hole::maxDesired": jqfile.Number(MaxDesired),
 		"hole::exactNumbers": exactNumbers(large), "hole::children": jqfile.RawList(strings.Join(children, ", ")),
 		"annotation::related": jqfile.String(RelatedDigest),
 	}, workflowHoles(p), labelHoles())
@@ -193,7 +194,12 @@ func workflowHoles(p *configured) jqfile.Holes {
 
 // hasChildOfOwnKind reports whether a child has the kind of the custom resource.
 func hasChildOfOwnKind(p *configured) bool {
-	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.Kind == p.API.Kind.Kind && c.Kind.Group == p.API.Kind.Group })
+	return slices.ContainsFunc(p.Children, func(c Child) bool { return p.isParent(c.Kind) })
+}
+
+// isParent reports whether a kind is that of the custom resources.
+func (p *declared) isParent(k Kind) bool {
+	return k.Group == p.API.Kind.Group && k.Kind == p.API.Kind.Kind
 }
 
 // MaxDesired limits the size of the children in base64, in bytes. The pod receives them

@@ -169,7 +169,7 @@ func enqueueJQ(p *configured, k Kind) string {
 	return directPrograms().Program("enqueue", jqfile.Holes{
 		"hole::window": jqfile.Number(EnqueueWindow), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-enqueue-"),
 		"annotation::related": jqfile.String(RelatedDigest), "annotation::reconcile": jqfile.String(ReconcileRequest),
-		"option::ownKind":   jqfile.Bool(k.Group == p.API.Kind.Group && k.Kind == p.API.Kind.Kind),
+		"option::ownKind":   jqfile.Bool(p.isParent(k)),
 		"option::madeByRun": jqfile.Bool(own != nil), "hole::isOwn": jqfile.All(own...), "hole::ownNamespace": jqfile.String(p.Shared.Namespace),
 	})
 }

@@ -14,6 +14,21 @@ def wantedState:
       | del(.["kubectl.kubernetes.io/last-applied-configuration"], (if option::related then .[annotation::related] else empty end)))
   };
 
+# The keys of the labels or annotations that the operator has set, or that others have.
+def keysSet(part; byOperator):
+  (hole::operator + "." + (.metadata.uid // "") + ".") as $prefix
+  | [.metadata.managedFields[]? | select((.manager == hole::operator or (.manager // "" | startswith($prefix))) == byOperator)
+     | .fieldsV1["f:metadata"]["f:" + part] // {} | keys[] | ltrimstr("f:")];
+
+# The object without the labels and annotations that only the operator has set. They do not
+# count for the selector: a patch would deselect the object that it is for, which gives up
+# the patch, which selects it again.
+def asOthersWrote:
+  reduce ("labels", "annotations") as $part (.;
+    reduce ((keysSet($part; true) - keysSet($part; false))[]) as $set (.; del(.metadata[$part][$set])));
+
+def matched: if option::setsMetadata then asOthersWrote | hole::isSelected else hole::isSelected end;
+
 (.body.Obj // .body) as $new | .oldBody as $old
 | (($new.metadata.namespace // "") + "." + $new.metadata.name) as $key
 
@@ -35,7 +50,7 @@ def wantedState:
       and ((option::childOfOwnKind | not) or $new.metadata.labels[label::managedBy] != hole::operator)
       and ($old == null or ($new | wantedState) != ($old | wantedState))
       # An object that the selector no longer matches is cleaned up.
-      and ((option::selected | not) or any($new, $old // {}; hole::isSelected))
+      and ((option::selected | not) or any($new, $old // {}; matched))
       # Some existing kinds allow names that are not DNS names.
       and ((option::existing | not) or ($key | safeKey))),
     $key,
