@@ -44,7 +44,10 @@ def refuse_conflicts(child, error):
 def replaced(run, entry, child, live):
     """The live object after it was deleted, with what it owns, if it differs in an immutable field; None if it is gone."""
     before = ((live or {}).get("metadata", {}).get("annotations") or {}).get(FIXED)
-    if not entry.get("fixed") or before in (None, child["metadata"]["annotations"][FIXED]) or live["metadata"].get("deletionTimestamp"):
+    if not entry.get("fixed") or before is None or live["metadata"].get("deletionTimestamp"):
+        return live
+    after = child["metadata"]["annotations"][FIXED]
+    if after == before or after.startswith(before + "."):  # it becomes immutable
         return live
     failure = delete(run, entry, dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live), policy="Foreground")
     if failure:

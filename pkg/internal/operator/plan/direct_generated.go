@@ -5032,11 +5032,21 @@ var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
-		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wanted"}}}, Right: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}, Op: 1},
-	Op: 9}, Op: 14}
+	Type: 7, Func: &gojq.Func{Name: "wanted"}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fixed"}}}, Right: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "fixed"}}}}}, Op: 9}, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "option::sealed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+				{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fixed"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "."}}}, Op: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
+	Op: 1}, Op: 14}
 
 var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{

@@ -110,6 +110,7 @@ type Child struct {
 	DependsOn     []string            // children that must be ready before it is created
 	Alternatives  []string            // children that are the same object under another condition
 	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
+	Sealed        bool                // it can become immutable, which does not replace it
 	HasTexts      bool                // it is a Secret with stringData, which is sent as data
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 

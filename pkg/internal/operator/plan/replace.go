@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,43 +30,80 @@ func (c *compiler) replaced(child *Child, in v1alpha1.Child, path []string) {
 	if child.Update != Recreate {
 		return
 	}
-	fixed := c.fixedFields(child.Kind, in)
-	if _, builtin := schema.Builtin(in.APIVersion, in.Kind); builtin && len(fixed) == 0 {
+	fixed, sealed := c.fixedFields(child.Kind, in), c.sealedFields(child.Kind, in)
+	if _, builtin := schema.Builtin(in.APIVersion, in.Kind); builtin && len(fixed)+len(sealed) == 0 {
 		c.findings.Add(c.d.Position(append(slices.Clone(path), "update")...), diag.BadValue,
 			fmt.Sprintf("update: Recreate has no effect: no field of a %s is immutable", in.Kind),
 			"remove update; changes are applied in place")
 		return
 	}
-	source := replacedJQ(fixed)
+	child.Sealed = len(sealed) > 0
+	source := replacedJQ(fixed, sealed)
 	child.Replaced, _ = expression.Expression(source, expression.Scope{Input: schema.Any(), Name: "the " + in.Kind}, "string")
 	node, problems := expression.BareForPod(source) // none: a test compiles it for every kind
 	c.report(problems, append(slices.Clone(path), "update")...)
 	child.podPrograms.fixed = encode(node)
 }
 
-// replacedJQ returns the jq of the fingerprint. Of a field with mutable parts, it counts
-// the others at the first level.
-func replacedJQ(fixed []schema.Immutable) string {
-	if len(fixed) == 0 {
+// sealedFields returns the fields that are immutable if the template computes that
+// `immutable` is true.
+func (c *compiler) sealedFields(k Kind, in v1alpha1.Child) []schema.Immutable {
+	if text, _ := in.Template["immutable"].(string); !strings.Contains(text, "${") {
+		return nil
+	}
+	always := c.fixedFields(k, in)
+	in.Template = maps.Clone(in.Template)
+	in.Template["immutable"] = true
+	return slices.DeleteFunc(c.fixedFields(k, in), func(f schema.Immutable) bool {
+		return slices.ContainsFunc(always, func(other schema.Immutable) bool { return slices.Equal(other.Path, f.Path) })
+	})
+}
+
+// replacedJQ returns the jq of the fingerprint. That of sealed fields follows a dot while
+// `immutable` is true, so that an object is not replaced when it is sealed.
+func replacedJQ(fixed, sealed []schema.Immutable) string {
+	if len(fixed)+len(sealed) == 0 {
 		return `with_entries(select(.key != "metadata" and .key != "status")) | fingerprint`
 	}
+	source := fingerprintOf(fixed)
+	if len(sealed) > 0 {
+		source = fmt.Sprintf(`(%s) + (if .immutable == true then "." + (%s) else "" end)`, source, fingerprintOf(sealed))
+	}
+	return source
+}
+
+func fingerprintOf(fields []schema.Immutable) string {
 	var terms []string
-	for _, f := range fixed {
+	for _, f := range fields {
 		term := ""
 		for _, key := range f.Path {
 			term += "." + quote(key) + "?"
 		}
-		term = cmp.Or(term, ".")
-		var free []string
-		for _, path := range f.Free {
-			if !slices.Contains(path, "*") {
-				free = append(free, quote(path[0]))
-			}
-		}
-		if len(free) > 0 {
-			term = fmt.Sprintf("(%s // {} | with_entries(select(.key | IN(%s) | not)))", term, strings.Join(free, ", "))
-		}
-		terms = append(terms, term)
+		free := slices.DeleteFunc(slices.Clone(f.Free), func(path []string) bool { return slices.Contains(path, "*") })
+		terms = append(terms, fixedParts(cmp.Or(term, "."), free)...)
 	}
 	return "[" + strings.Join(terms, ", ") + "] | fingerprint"
+}
+
+// fixedParts returns the jq of a field without its mutable parts, one term for each level
+// that has some.
+func fixedParts(term string, free [][]string) []string {
+	if len(free) == 0 {
+		return []string{term}
+	}
+	var keys []string
+	below := map[string][][]string{}
+	for _, path := range free {
+		if !slices.Contains(keys, quote(path[0])) {
+			keys = append(keys, quote(path[0]))
+		}
+		if len(path) > 1 {
+			below[path[0]] = append(below[path[0]], path[1:])
+		}
+	}
+	terms := []string{fmt.Sprintf("(%s // {} | with_entries(select(.key | IN(%s) | not)))", term, strings.Join(keys, ", "))}
+	for _, key := range slices.Sorted(maps.Keys(below)) {
+		terms = append(terms, fixedParts(term+"."+quote(key)+"?", below[key])...)
+	}
+	return terms
 }

@@ -17,7 +17,7 @@ func TestReplacedJQ(t *testing.T) {
 			continue
 		}
 		count++
-		source := replacedJQ(fixed)
+		source := replacedJQ(fixed, fixed)
 		if _, problems := expression.Expression(source, expression.Scope{Input: schema.Any()}, "string"); len(problems) > 0 {
 			t.Errorf("%s: %v", known.Kind, problems)
 		}

@@ -224,8 +224,10 @@ def deletion:
 # A fingerprint of the fields whose change replaces the child.
 def fixed: hole::fixed;
 
-# Whether an object has to be deleted to make it as it is wanted.
-def replaces(seen; wanted): seen.fixed != null and seen.fixed != (wanted | fixed);
+# Whether an object has to be deleted to make it as it is wanted. One that is only sealed
+# has not: that adds to its fingerprint.
+def replaces(seen; wanted):
+  seen.fixed != null and (wanted | fixed | . != seen.fixed and ((option::sealed | not) or (startswith(seen.fixed + ".") | not)));
 
 # The request for an object that is never updated. It changes nothing, and fails if the
 # object is gone: so it finds a deletion that the operator missed. Or it changes a label, to
