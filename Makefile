@@ -16,7 +16,7 @@ endif
 with = @command -v $(1) >/dev/null || { echo "$(1) is not installed: skipped make $@"; exit 0; }; set -x;
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement bench bench-cluster chance expressions guarantees realcrds docs docs-serve kind kind-down dist clean
+.PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement bench bench-cluster chance differential expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -131,6 +131,9 @@ e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test wit
 
 chance: ## let chance play with operators for longer than the tests do: CHANCE_SEEDS=5000 sequences each, in memory
 	CHANCE_SEEDS=$${CHANCE_SEEDS:-5000} go test -count 1 -timeout 60m -v -run 'TestChance$$' ./pkg/internal/run/simulate
+
+differential: ## draw definitions, custom resources and lives, and compare lint, the engines and the expressions: DEFINITIONS=20000, others with SEED=2
+	DEFINITIONS=$${DEFINITIONS:-20000} DIFFERENCES=$(CURDIR)/bin/differences go test -count 1 -timeout 300m -v -run 'TestDifferential$$' ./pkg/internal/testing/differential
 
 expressions: ## compare the pod's evaluation of random expressions with gojq's: POD_EXPRESSIONS=100000, others with POD_SEED=2
 	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} go test -count 1 -timeout 60m -v -run 'TestPodAgreesRandomly$$' ./pkg/internal/jq/expression

@@ -181,6 +181,7 @@ var wings = []wing{
 			at("testing/pythontest"),
 			at("testing/realcrds"),
 			linking("testing/scaffoldtest"),
+			linking("testing/differential"),
 			at("testing/parts"),
 			linking("testing/verdicts"),
 			at("testing/generate/coretypes"),

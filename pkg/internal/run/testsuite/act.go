@@ -128,7 +128,7 @@ func (s *stepRun) ready() error {
 // readyStatus returns the status of a ready object: that of a built-in kind, or for
 // a custom kind the usual fields that its schema has; nil if neither is known.
 func (s *stepRun) readyStatus(o map[string]any) map[string]any {
-	if status := readyStatus(o); status != nil {
+	if status := ReadyStatus(o); status != nil {
 		return status
 	}
 	known := map[string]any{

@@ -1,8 +1,8 @@
 package testsuite
 
-// readyStatus returns the status of a ready object of a built-in kind; nil if the
+// ReadyStatus returns the status of a ready object of a built-in kind; nil if the
 // kind has no such status.
-func readyStatus(o map[string]any) map[string]any {
+func ReadyStatus(o map[string]any) map[string]any {
 	spec, _ := o["spec"].(map[string]any)
 	replicas := orOne(spec["replicas"])
 	generation := valueOf(o, "metadata", "generation")

@@ -31,7 +31,7 @@ func TestReadyStatus(t *testing.T) {
 				"apiVersion": apiVersion, "kind": d.Name[i+1:],
 				"metadata": map[string]any{"name": "a", "generation": 2}, "spec": map[string]any{"type": "LoadBalancer"},
 			}
-			object["status"] = readyStatus(object)
+			object["status"] = ReadyStatus(object)
 			if why := unready(t, string(text), d.Name, object); why != "" {
 				t.Errorf("with the status %v: %s", object["status"], why)
 			}

@@ -1,0 +1,323 @@
+package differential_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/internal/testing/differential"
+	"github.com/argoperator/argoperator/pkg/internal/testing/need"
+)
+
+// usual is the number of definitions in a usual run: pairwise combinations of the
+// alternatives.
+const usual = 60
+
+// TestDifferential plays drawn definitions on both engines, and compares them with each
+// other, with their expressions, and with the verdict of lint. DEFINITIONS is the number of
+// definitions, SEED the first of them. Of a new difference it writes the simplest case to
+// DIFFERENCES, a directory.
+func TestDifferential(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // many short-lived allocations
+	seeds := seedsOf(t)
+	if testing.Short() {
+		seeds = seeds[:min(len(seeds), usual/6)]
+	}
+	var group sync.WaitGroup
+	var all results
+	next := make(chan uint64)
+	for range min(runtime.GOMAXPROCS(0), 4) {
+		python := start(t)
+		group.Go(func() {
+			for seed := range next {
+				all.add(t, seed, python)
+			}
+		})
+	}
+	for _, seed := range seeds {
+		next <- seed
+	}
+	close(next)
+	group.Wait()
+	all.log(t)
+}
+
+func start(t *testing.T) *differential.Python {
+	t.Helper()
+	need.Program(t, "python3")
+	python, err := differential.StartPython("../../../../templates/runtime")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := python.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return python
+}
+
+func seedsOf(t *testing.T) []uint64 {
+	t.Helper()
+	number := func(name string, other uint64) uint64 {
+		text := os.Getenv(name)
+		if text == "" {
+			return other
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return n
+	}
+	from := number("SEED", 0)
+	if os.Getenv("DEFINITIONS") == "" {
+		return differential.Pairwise(from, usual)
+	}
+	var out []uint64
+	for i := range number("DEFINITIONS", 0) {
+		out = append(out, from+i)
+	}
+	return out
+}
+
+// results counts what the cases have shown.
+type results struct {
+	mu                             sync.Mutex
+	played, refused, both, claimed int
+	steps, differences             int
+	known                          map[string]int
+	codes                          map[string]int // of definitions that no engine supports
+}
+
+// add plays one case.
+func (r *results) add(t *testing.T, seed uint64, python *differential.Python) {
+	t.Helper()
+	c, err := differential.Draw(seed, nil)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	v, err := differential.Play(c, python)
+	if err != nil {
+		t.Errorf("seed %d: %v", seed, err)
+		return
+	}
+	if v.Difference != nil && len(explanations(c, v.Difference)) == 0 && r.isFew() {
+		r.report(t, c, v.Difference, python)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil {
+		r.known, r.codes = map[string]int{}, map[string]int{}
+	}
+	r.steps += v.Steps
+	switch len(v.Engines) {
+	case 0:
+		r.refused++
+		for _, code := range v.Refused {
+			r.codes[code]++
+		}
+	case 2:
+		r.both++
+		fallthrough
+	default:
+		r.played++
+	}
+	if len(v.Findings) == 0 {
+		r.claimed++
+	}
+	if v.Difference != nil {
+		for _, name := range explanations(c, v.Difference) {
+			r.known[name]++
+		}
+	}
+}
+
+// isFew limits how many differences are reported, because finding the simplest case takes
+// long.
+func (r *results) isFew() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.differences++
+	return r.differences <= 5
+}
+
+// report fails with the simplest case of a difference.
+func (r *results) report(t *testing.T, c *differential.Case, found *differential.Difference, python *differential.Python) {
+	t.Helper()
+	t.Logf("seed %d: %v", c.Seed(), found)
+	simplest, difference, err := differential.Shrink(c, found, python)
+	if err != nil {
+		t.Errorf("seed %d: %v", c.Seed(), err)
+		return
+	}
+	dir := os.Getenv("DIFFERENCES")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	dir = filepath.Join(dir, strconv.FormatUint(c.Seed(), 10))
+	if err := simplest.Write(dir, difference); err != nil {
+		t.Error(err)
+	}
+	t.Errorf("seed %d: %v\nchoices %v\n%s", c.Seed(), difference, simplest.Choices(), simplest.Definition(""))
+}
+
+func (r *results) log(t *testing.T) {
+	t.Helper()
+	t.Logf("%d definitions played, %d of them on both engines, %d without findings, %d steps; %d refused: %v",
+		r.played, r.both, r.claimed, r.steps, r.refused, r.codes)
+	t.Logf("differences %d, of known defects: %v", r.differences, r.known)
+	if r.played < r.refused {
+		t.Errorf("the grammar draws too many definitions that no engine supports: %v", r.codes)
+	}
+}
+
+// explanations returns the names of the known defects that explain a difference.
+func explanations(c *differential.Case, d *differential.Difference) []string {
+	var out []string
+	for _, known := range differential.Defects() {
+		if known.Covers(c, d) {
+			out = append(out, known.Name)
+		}
+	}
+	return out
+}
+
+// TestKnownDefects fails for a known defect that its case does not show any more: it has
+// been fixed, and its entry must go.
+func TestKnownDefects(t *testing.T) {
+	python := start(t)
+	for _, known := range differential.Defects() {
+		c, err := differential.Draw(0, known.Choices)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := differential.Play(c, python)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", known.Name, err)
+		case v.Difference == nil:
+			t.Errorf("%s: its case shows no difference: remove the entry\n%s\n%v", known.Name, c.Definition(""), v.Findings)
+		case !known.Covers(c, v.Difference):
+			t.Errorf("%s: its case shows another difference: %v\n%s", known.Name, v.Difference, c.Definition(""))
+		}
+	}
+}
+
+// TestKeys requires that the grammar uses every key of a definition, or that
+// notDrawn has the reason why it does not.
+func TestKeys(t *testing.T) {
+	used := map[string]bool{}
+	for seed := range uint64(400) {
+		c, err := differential.Draw(seed, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		collect(c.Spec(), "", used)
+	}
+	known := map[string]bool{}
+	keys(reflect.TypeFor[v1alpha1.Spec](), "", known)
+	for _, key := range slices.Sorted(maps.Keys(known)) {
+		reason := reasonOf(key)
+		switch {
+		case !used[key] && reason == "":
+			t.Errorf("%s: the grammar does not draw it: draw it, or give the reason", key)
+		case used[key] && notDrawn[key] != "":
+			t.Errorf("%s: the grammar draws it: remove its reason", key)
+		}
+	}
+	for key := range notDrawn {
+		if !known[key] {
+			t.Errorf("%s is no key", key)
+		}
+	}
+}
+
+// notDrawn are the keys that the grammar does not draw, with those below them, and why.
+var notDrawn = map[string]string{
+	"logic":                                          "a program of the user, which can do anything: the examples and testdata/ports test it",
+	"related[].delete":                               "only logic uses it",
+	"related[].crd":                                  "as in children",
+	"api.existing.decorate":                          "only logic uses it",
+	"api.versions[].scale":                           "a subresource that the operator does not use: TestResources of kube/resource tests it",
+	"api.versions[].selectableFields":                "for clients; the operator does not use it",
+	"api.versions[].columns[].type":                  "what kubectl shows; the operator does not use it",
+	"api.versions[].validations[].messageExpression": "the text of a rejection",
+	"api.versions[].validations[].fieldPath":         "the text of a rejection",
+	"children[].apiVersion":                          "of children that logic makes",
+	"children[].kind":                                "of children that logic makes",
+	"children[].plural":                              "part of crd, which the grammar draws",
+	"children[].scope":                               "part of crd, which the grammar draws",
+	"patches[].crd":                                  "as in children",
+	"patches[].plural":                               "as in children",
+	"patches[].scope":                                "as in children",
+	"reconcile.engine":                               "each definition is played on every engine that supports it",
+	"install.namespace":                              "a name of where the operator runs",
+	"install.group":                                  "several operators in one: TestGroup plays it",
+	"install.eventBus":                               "the API server in memory has no bus",
+	"install.permissions":                            "the API server in memory enforces no rights",
+	"install.replicas":                               "the number of pods, which events do not show",
+	"install.names":                                  "names of objects of the operator",
+	"install.runtimeImage":                           "programs run without images",
+	"install.imagesLock":                             "programs run without images",
+	"install.runtimeResources":                       "limits of pods, which the simulation does not enforce",
+	"install.argoServerURL":                          "a link in messages",
+	"install.userRoles":                              "rights of users",
+	"install.networkPolicies":                        "the network of the cluster",
+	"install.tokenRotation":                          "the token of the Sensors, which the simulation does not check",
+	"install.monitoring":                             "objects for Prometheus",
+}
+
+// reasonOf returns why the grammar draws neither a key nor one above it.
+func reasonOf(key string) string {
+	for name, reason := range notDrawn {
+		if key == name || strings.HasPrefix(key, name+".") || strings.HasPrefix(key, name+"[]") {
+			return reason
+		}
+	}
+	return ""
+}
+
+// keys adds the paths of the keys of a type. [] stands for each item of a list.
+func keys(typ reflect.Type, at string, out map[string]bool) {
+	switch typ.Kind() {
+	case reflect.Pointer:
+		keys(typ.Elem(), at, out)
+	case reflect.Slice:
+		keys(typ.Elem(), at+"[]", out)
+	case reflect.Struct:
+		for i := range typ.NumField() {
+			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			path := strings.TrimPrefix(at+"."+name, ".")
+			out[path] = true
+			keys(typ.Field(i).Type, path, out)
+		}
+	}
+}
+
+// collect adds the paths of the keys of a definition.
+func collect(value any, at string, out map[string]bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, inner := range value {
+			path := strings.TrimPrefix(fmt.Sprint(at, ".", key), ".")
+			out[path] = true
+			collect(inner, path, out)
+		}
+	case []any:
+		for _, item := range value {
+			collect(item, at+"[]", out)
+		}
+	}
+}

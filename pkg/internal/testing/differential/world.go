@@ -1,0 +1,351 @@
+package differential
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	language "github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
+	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// world is a cluster with the operator on one engine, and its custom resource.
+type world struct {
+	*simulate.Simulation
+	c      *Case
+	engine plan.Engine
+	plan   *plan.Plan
+	cr     map[string]any // as its user wants it; nil before it is created
+	uid    string
+	seen   int // steps of the trace that have been checked
+
+	wasReady bool // children have been made ready
+	failed   bool // a request has failed, which a kind without conditions does not show
+}
+
+// operator is a definition on one engine, before it runs.
+type operator struct {
+	plan     *plan.Plan
+	objects  []manifest.Object
+	kinds    []*apiextensionsv1.CustomResourceDefinition
+	prepared *simulate.Prepared
+}
+
+// planned returns the operator on an engine, and findings if the engine does not support
+// the definition.
+func (c *Case) planned(engine plan.Engine) (operator, diag.List) {
+	definitions, findings := language.Parse(source.Input{Name: "operator.yaml", Data: c.Definition(engine), Dir: c.files})
+	if findings.HasErrors() || len(definitions) != 1 {
+		return operator{}, findings
+	}
+	d := definitions[0]
+	p, wrong := plan.New(d)
+	if wrong.HasErrors() {
+		return operator{}, wrong
+	}
+	kinds := slices.Clone(c.kinds)
+	for _, name := range slices.Sorted(maps.Keys(d.ChildCRDs)) {
+		if crd := d.ChildCRDs[name]; crd != nil {
+			kinds = append(kinds, crd)
+		}
+	}
+	return operator{p, manifest.Build(p), kinds, simulate.NewPrepared()}, nil
+}
+
+// begin starts a cluster with the operator.
+func (o operator) begin(c *Case, runner simulate.Runner) (*world, error) {
+	s, err := simulate.New(simulate.Inputs{Objects: o.objects, Kinds: o.kinds, Runner: runner, Prepared: o.prepared})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{Simulation: s, c: c, engine: o.plan.Reconcile.Engine, plan: o.plan}
+	for _, object := range c.othersObjects() {
+		if err := s.Apply(object); err != nil {
+			return nil, err
+		}
+	}
+	return w, s.Run(context.Background())
+}
+
+// create writes the custom resource.
+func (w *world) create(cr map[string]any) error {
+	w.cr = cr
+	if err := w.Apply(cr); err != nil {
+		return err
+	}
+	there, err := w.Get(cr)
+	w.uid = textAt(there, "metadata", "uid")
+	return err
+}
+
+// edit makes the custom resource another one, as kubectl edit does.
+func (w *world) edit(cr map[string]any) error {
+	patch := mergePatch(w.cr, cr)
+	w.cr = cr
+	return w.Patch(cr, "", byHand, patch)
+}
+
+// byHand is the field manager of changes by hand.
+const byHand = "kubectl-edit"
+
+// mergePatch returns the merge patch from one object to another.
+func mergePatch(from, to map[string]any) map[string]any {
+	out := map[string]any{}
+	for key := range from {
+		if _, stays := to[key]; !stays {
+			out[key] = nil
+		}
+	}
+	for key, value := range to {
+		before, mapping := from[key].(map[string]any)
+		after, still := value.(map[string]any)
+		switch {
+		case mapping && still:
+			if inner := mergePatch(before, after); len(inner) > 0 {
+				out[key] = inner
+			}
+		case fmt.Sprint(from[key]) != fmt.Sprint(value):
+			out[key] = value
+		}
+	}
+	return out
+}
+
+// settle runs the operator until nothing changes, and no Workflow waits.
+func (w *world) settle() error {
+	for {
+		if err := w.Run(context.Background()); err != nil {
+			return err
+		}
+		if ran, err := w.FireTimers(context.Background()); err != nil || ran == 0 {
+			return err
+		}
+	}
+}
+
+// failures returns the failures since the last call. After a conflict the operator reads
+// the object again, so it is none.
+func (w *world) failures() []string {
+	trace := w.Trace()[w.seen:]
+	w.seen = len(w.Trace())
+	return simulate.Texts(slices.DeleteFunc(trace.Failures(), func(f simulate.Failure) bool { return f.Conflict }))
+}
+
+// own returns the children of the custom resource, sorted.
+func (w *world) own() []map[string]any {
+	var out []map[string]any
+	for _, o := range w.Objects() {
+		if textAt(o, "metadata", "labels", "argoperator.dev/owner-uid") == w.uid && w.uid != "" {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b map[string]any) int { return cmp.Compare(placeOf(a), placeOf(b)) })
+	return out
+}
+
+// placeOf identifies an object.
+func placeOf(o map[string]any) string {
+	return textAt(o, "kind") + " " + textAt(o, "metadata", "namespace") + "/" + textAt(o, "metadata", "name")
+}
+
+// ready makes all children ready as their controllers do, until nothing changes.
+func (w *world) ready() error {
+	for range 8 {
+		changed := false
+		for _, o := range w.own() {
+			status := statusOf(o)
+			if status == nil || includes(o["status"], decoded[any](status)) {
+				continue
+			}
+			changed = true
+			if err := w.Patch(o, "status", "controller", map[string]any{"status": status}); err != nil {
+				return err
+			}
+		}
+		if err := w.settle(); err != nil || !changed {
+			return err
+		}
+	}
+	return nil
+}
+
+func statusOf(o map[string]any) map[string]any {
+	if textAt(o, "kind") == "Widget" {
+		return map[string]any{"value": "of-" + textAt(o, "metadata", "name"), "observedGeneration": at(o, "metadata", "generation")}
+	}
+	return testsuite.ReadyStatus(o)
+}
+
+// events takes the pending changes, and returns the events that the EventSources would
+// publish for them.
+func (w *world) events() []simulate.Event {
+	var out []simulate.Event
+	for _, change := range w.Cluster().TakeChanges() {
+		for _, watch := range w.Watches() {
+			if event, ok := watch.EventFor(change); ok {
+				out = append(out, event)
+			}
+		}
+	}
+	return out
+}
+
+// published returns the events of the trace from a step on.
+func (w *world) published(from int) []simulate.Event {
+	var out []simulate.Event
+	for _, step := range w.Trace()[from:] {
+		if step.Event != nil {
+			out = append(out, *step.Event)
+		}
+	}
+	return out
+}
+
+// publish delivers events, and all that follows from them.
+func (w *world) publish(events []simulate.Event) error {
+	for _, e := range events {
+		if err := w.Publish(context.Background(), e); err != nil {
+			return err
+		}
+	}
+	return w.settle()
+}
+
+// resync does what the operator does at its interval.
+func (w *world) resync() error {
+	if err := w.Resync(context.Background()); err != nil {
+		return err
+	}
+	return w.settle()
+}
+
+// refuse makes the API server reject the next writes of the operator.
+func (w *world) refuse(times, code int) {
+	w.Intercept(func(api http.Handler) http.Handler {
+		return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			info, _ := w.RequestInfo(r)
+			if r.Method == http.MethodGet || times == 0 || info.Kind == "Workflow" || info.Kind == "EventSource" {
+				api.ServeHTTP(rw, r)
+				return
+			}
+			times--
+			rw.Header().Set("Content-Type", "application/json")
+			rw.WriteHeader(code)
+			_, _ = fmt.Fprintf(rw, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"refused","code":%d}`, code)
+		})
+	})
+}
+
+// rewritten describes what a relist makes the operator change, although nothing has
+// happened; empty: nothing.
+func (w *world) rewritten() (string, error) {
+	before := w.snapshot()
+	for range 2 { // the observed state may change once
+		if err := w.Relist(context.Background()); err != nil {
+			return "", err
+		}
+		if err := w.settle(); err != nil {
+			return "", err
+		}
+		after := w.snapshot()
+		if change := difference(before.essence, after.essence); change != "" {
+			return change, nil
+		}
+		if maps.Equal(before.versions, after.versions) {
+			return "", nil
+		}
+		before = after
+	}
+	return "", nil
+}
+
+// at returns the value at a path; nil if there is none.
+func at(value any, path ...string) any {
+	for _, key := range path {
+		mapping, _ := value.(map[string]any)
+		value = mapping[key]
+	}
+	return value
+}
+
+func textAt(value any, path ...string) string {
+	out, _ := at(value, path...).(string)
+	return out
+}
+
+// snapshot is the state of a cluster.
+type snapshot struct {
+	essence  map[string]any // by object, without what depends on time and order
+	versions map[string]string
+}
+
+func (w *world) snapshot() snapshot {
+	out := snapshot{map[string]any{}, map[string]string{}}
+	all := w.Objects()
+	var uids []string
+	for _, o := range all {
+		uids = append(uids, textAt(o, "metadata", "uid"), "uid of "+placeOf(o))
+	}
+	named := strings.NewReplacer(uids...)
+	for _, o := range all {
+		if o["kind"] == "Event" {
+			continue
+		}
+		key := placeOf(o)
+		out.versions[key] = textAt(o, "metadata", "resourceVersion")
+		out.essence[key] = decodedText(named.Replace(string(text(w.essential(o)))))
+	}
+	return out
+}
+
+// essential removes what the operator notes, and what depends on time and order.
+func (w *world) essential(o map[string]any) any {
+	metadata, _ := o["metadata"].(map[string]any)
+	for _, key := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"} {
+		delete(metadata, key)
+	}
+	if w.anywhere(textAt(o, "metadata", "labels", "argoperator.dev/child")) {
+		delete(metadata, "ownerReferences")
+	}
+	for _, kind := range []string{"annotations", "labels"} {
+		given, _ := metadata[kind].(map[string]any)
+		maps.DeleteFunc(given, func(key string, _ any) bool { return strings.Contains(key, "argoperator.dev/") })
+	}
+	if w.cr != nil && placeOf(o) == placeOf(w.cr) {
+		delete(metadata, "finalizers")
+	}
+	status, _ := o["status"].(map[string]any)
+	delete(status, "observedGeneration")
+	delete(status, "children")
+	if conditions, ok := status["conditions"].([]any); ok { // messages name Workflows; Stalled repeats Ready
+		kept := []any{}
+		for _, c := range conditions {
+			if kind := textAt(c, "type"); kind != "Stalled" {
+				kept = append(kept, map[string]any{"type": kind, "status": at(c, "status")})
+			}
+		}
+		status["conditions"] = kept
+	}
+	return solid(o)
+}
+
+// anywhere reports a child in a computed namespace. The pod makes the custom resource its
+// owner if that is in the same one; the Sensor does not know.
+func (w *world) anywhere(child string) bool {
+	return slices.ContainsFunc(w.plan.Children, func(c plan.Child) bool { return c.Name == child && c.Namespace != nil && !c.SameNamespace })
+}
+
+// isNotFound reports an answer of the API server that an object does not exist.
+func isNotFound(err error) bool { return cluster.IsNotFound(err) }
