@@ -58,16 +58,35 @@ func redraw(seed uint64, choices Choices, runner simulate.Runner) (*Case, *Diffe
 	return c, v.Difference, err
 }
 
-// Write writes the definition of a case to a directory, for argoperator lint and test.
+// lifeTest creates and deletes the custom resource. It leaves out the moves between.
+const lifeTest = `apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: t}
+spec:
+  resource: {file: ../cr.yaml}
+  steps:
+  - {name: created, create: {}}
+  - {name: deleted, delete: {}}
+`
+
+// Write writes a case to a directory, for argoperator lint and test: the definition, the
+// custom resource, a test that creates it, and the difference.
 func (c *Case) Write(dir string, found *Difference) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "tests"), 0o755); err != nil {
 		return fmt.Errorf("writing a case: %w", err)
 	}
 	var engine plan.Engine
 	if found.Engine == plan.Workflow {
 		engine = plan.Workflow
 	}
-	files := map[string][]byte{"operator.yaml": c.Definition(engine), "difference.txt": []byte(found.String() + "\n")}
+	cr, err := c.customResource("cr.0", first)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{
+		"operator.yaml": c.Definition(engine), "difference.txt": []byte(found.String() + "\n"),
+		"cr.yaml": text(cr), "tests/t.yaml": []byte(lifeTest),
+	}
 	for name, file := range c.files {
 		files[name] = file.Data
 	}
