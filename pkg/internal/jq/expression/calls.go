@@ -80,7 +80,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 		return r
 	case name == "$index" && a.scope.Each:
 		r := one(some(integer))
-		a.use(value{from: []read{{root: itemRoot}}})
+		a.use(value{from: []read{{root: indexRoot}}})
 		return r
 	}
 	a.noVariable(node, name, names)

@@ -55,7 +55,20 @@ func (p *Program) Reads() [][]string { return p.reads.paths(inputRoot) }
 func (p *Program) ReadsChildren() map[string][][]string { return p.reads.children() }
 
 // UsesItem reports whether the program reads $item or $index.
-func (p *Program) UsesItem() bool { return p.reads.has(itemRoot) }
+func (p *Program) UsesItem() bool { return p.reads.has(itemRoot) || p.reads.has(indexRoot) }
+
+// ReadsItem returns the paths below $item that the program reads. All of $item is one of
+// them only if it is the only one: reading a field of it reads the variable, too.
+func (p *Program) ReadsItem() [][]string {
+	below := slices.DeleteFunc(slices.Clone(p.reads), func(one read) bool { return one.root == itemRoot && len(one.path) == 0 })
+	if below.has(itemRoot) {
+		return below.paths(itemRoot)
+	}
+	return p.reads.paths(itemRoot)
+}
+
+// ReadsIndex reports whether the program reads $index.
+func (p *Program) ReadsIndex() bool { return p.reads.has(indexRoot) }
 
 // UsesRelated reports whether the program reads $related.
 func (p *Program) UsesRelated() bool { return p.reads.has(relatedRoot) }

@@ -8,7 +8,8 @@ type root string
 const (
 	inputRoot    root = "."
 	childrenRoot root = "$children"
-	itemRoot     root = "$item" // and $index
+	itemRoot     root = "$item"
+	indexRoot    root = "$index"
 	relatedRoot  root = "$related"
 )
 

@@ -49,6 +49,9 @@ type Cluster struct {
 	objects    int // objects created so far, for uids and generated names
 	NewUID     func(objects int) types.UID
 	Identities map[Key]Identity // of objects read from another cluster
+	taken      map[any]Key      // addresses and ports of Services
+	ending     map[Key]struct{} // Namespaces that are being deleted
+	ended      map[string]bool  // Namespaces that were deleted
 	now        func() time.Time
 	trackers   map[trackerKey]*tracker
 	schemas    map[schema.GroupVersionKind]*resource.Schema
@@ -69,6 +72,9 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 		version:    1,
 		NewUID:     counted,
 		Identities: map[Key]Identity{},
+		taken:      map[any]Key{},
+		ending:     map[Key]struct{}{},
+		ended:      map[string]bool{},
 		now:        now,
 		trackers:   map[trackerKey]*tracker{},
 		schemas:    map[schema.GroupVersionKind]*resource.Schema{},
@@ -128,6 +134,9 @@ func (c *Cluster) List(r schema.GroupResource, namespace string) []Object {
 func (c *Cluster) write(k Key, o Object) Object {
 	old := c.Objects[k]
 	if old == nil {
+		if k.GroupResource == namespaces {
+			delete(c.ended, k.Name)
+		}
 		c.Order = append(c.Order, k)
 		c.Created++
 		c.created[k] = c.Created
@@ -147,6 +156,10 @@ func (c *Cluster) remove(k Key, last Object) {
 	last = last.DeepCopy()
 	last.SetResourceVersion(fmt.Sprint(c.version))
 	c.owners.record(k, c.Objects[k], nil)
+	if k.GroupResource == namespaces {
+		c.ended[k.Name] = true
+		delete(c.ending, k)
+	}
 	at, _ := slices.BinarySearchFunc(c.Order, c.created[k], func(other Key, born int) int { return cmp.Compare(c.created[other], born) })
 	c.Order = slices.Delete(c.Order, at, at+1)
 	delete(c.created, k)

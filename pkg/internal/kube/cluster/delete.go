@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -32,6 +33,9 @@ func (c *Cluster) delete(req Request) (int, any, error) {
 		if p.ResourceVersion != nil && *p.ResourceVersion != old.GetResourceVersion() {
 			return 0, nil, apierrors.NewConflict(req.Kind.Resource(), req.Name, errModified)
 		}
+	}
+	if req.Kind.Resource() == namespaces && slices.Contains(immortal, req.Name) {
+		return 0, nil, apierrors.NewForbidden(namespaces, req.Name, errors.New("this namespace may not be deleted"))
 	}
 	o := c.end(req.key(), old, options)
 	if c.Objects[req.key()] == nil && !returnsDeleted[req.Kind.Resource()] {
@@ -66,7 +70,7 @@ func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {
 		}
 		c.owners.foreground[k] = struct{}{}
 	}
-	if len(old.GetFinalizers()) == 0 {
+	if !held(old) {
 		c.remove(k, old)
 		return old
 	}
@@ -76,7 +80,12 @@ func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {
 	o := old.DeepCopy()
 	now, none := metav1.NewTime(c.now()), int64(0)
 	o.SetDeletionTimestamp(&now)
-	o.SetDeletionGracePeriodSeconds(&none)
+	if k.GroupResource == namespaces {
+		set(o, "Terminating", "status", "phase")
+		c.ending[k] = struct{}{}
+	} else {
+		o.SetDeletionGracePeriodSeconds(&none)
+	}
 	if o.GetGeneration() > 0 {
 		o.SetGeneration(o.GetGeneration() + 1)
 	}
@@ -128,7 +137,7 @@ func (c *Cluster) deleteInForeground() int {
 		delete(c.owners.foreground, k)
 		o = o.DeepCopy()
 		o.SetFinalizers(slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == metav1.FinalizerDeleteDependents }))
-		if len(o.GetFinalizers()) > 0 {
+		if held(o) {
 			c.write(k, o)
 		} else {
 			c.remove(k, o)
@@ -155,7 +164,7 @@ func (c *Cluster) blocked(owner types.UID) bool {
 func (c *Cluster) CollectGarbage() int {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
-	deleted := c.deleteInForeground()
+	deleted := c.deleteInForeground() + c.endNamespaces()
 	for _, k := range c.sorted(c.owners.takeOrphans()) {
 		if c.Objects[k] != nil { // else deleted meanwhile
 			deleted += c.disown(k, func(uid types.UID) bool { return !c.owners.alive[uid] })

@@ -3,5 +3,6 @@
 // admission policies, and records every request.
 //
 // The rule of this package: it answers as the API server does, with its status
-// codes and messages, and runs no controller.
+// codes and messages, and runs no controller but those that delete: the garbage
+// collector and that of Namespaces.
 package cluster

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 )
 
@@ -81,7 +82,7 @@ func (c *Cluster) answer(r *http.Request) (int, any, error) {
 	case req.method == http.MethodDelete && !collection:
 		return c.delete(req)
 	}
-	return 0, nil, apierrors.NewMethodNotSupported(req.Kind.Resource(), req.method)
+	return 0, nil, apierrors.NewGenericServerResponse(http.StatusMethodNotAllowed, "", schema.GroupResource{}, "", "", 0, false)
 }
 
 // reply keeps a typed nil out of the answer.

@@ -8,8 +8,8 @@ import (
 )
 
 // store gives an object of a built-in kind the form in which the API server stores it: it
-// decodes the object into Kubernetes' types, which omit empty fields. A custom resource
-// keeps every field.
+// decodes the object into Kubernetes' types, which omit empty fields and write quantities
+// in one form, 500m for 0.5. A custom resource keeps every field.
 func store(o Object) error {
 	if o.GetAPIVersion() == "v1" && o.GetKind() == "Secret" {
 		encodeText(o)
@@ -81,7 +81,7 @@ func kept(value, stored any) any {
 		}
 		return out
 	}
-	return value // as it was written: 0.5 is the quantity 500m
+	return stored
 }
 
 // encodeText moves stringData of a Secret into data.

@@ -66,13 +66,18 @@ func decodeObject(req Request) (Object, error) {
 	return o, nil
 }
 
+// GeneratedName returns a name for an object with a generateName.
+func GeneratedName(o Object, number int) string {
+	return fmt.Sprintf("%s%05d", o.GetGenerateName(), number)
+}
+
 func (c *Cluster) create(req Request) (Object, error) {
 	o, err := decodeObject(req)
 	if err != nil {
 		return nil, err
 	}
 	if o.GetName() == "" && o.GetGenerateName() != "" {
-		o.SetName(fmt.Sprintf("%s%05d", o.GetGenerateName(), c.objects+1))
+		o.SetName(GeneratedName(o, c.objects+1))
 	}
 	req.Kind.Kind, req.Name = o.GetKind(), o.GetName()
 	if c.Objects[req.key()] != nil {
@@ -331,6 +336,18 @@ func emptyObject(kind Kind) Object {
 // admit rejects invalid objects, skips writes that change nothing and stores the
 // rest.
 func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
+	if old == nil {
+		if err := c.unwelcome(req); err != nil {
+			return nil, err
+		}
+	}
+	omitEmptyMetadata(o)
+	if req.Kind.Builtin {
+		if err := store(o); err != nil {
+			return nil, err
+		}
+		c.assign(req.key(), old, o)
+	}
 	wrong, err := c.invalid(req, old, o)
 	if err != nil {
 		return nil, err
@@ -340,12 +357,6 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	}
 	if err := c.validate(req, old, o); err != nil {
 		return nil, err
-	}
-	omitEmptyMetadata(o)
-	if req.Kind.Builtin {
-		if err := store(o); err != nil {
-			return nil, err
-		}
 	}
 	if old != nil && equalExceptTimes(old, o) {
 		return InVersion(old, req.Kind), nil
@@ -363,7 +374,7 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	} else if req.Kind.Generation && specChanged(old, o, req.Kind) {
 		o.SetGeneration(old.GetGeneration() + 1)
 	}
-	if o.GetDeletionTimestamp() != nil && len(o.GetFinalizers()) == 0 {
+	if o.GetDeletionTimestamp() != nil && !held(o) {
 		c.remove(req.key(), o)
 		return o, nil
 	}

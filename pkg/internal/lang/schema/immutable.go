@@ -1,33 +1,219 @@
 package schema
 
-import "strings"
+import (
+	"reflect"
+	"slices"
+	"strings"
 
-// Immutable is an immutable field of a built-in kind.
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// Immutable is a field of a built-in kind that an update cannot change, or not in every
+// way.
 type Immutable struct {
 	Path []string
 	// Free are the mutable fields below Path; "*" is every item of a list.
 	Free [][]string
-	// While reports whether the field of an object is immutable; nil: always.
-	While func(object map[string]any) bool
-	// Kept reports whether the API server keeps the value if an update omits it.
-	Kept bool
-	// Grows reports whether the field is a quantity that may increase.
-	Grows bool
-	// Reason is the API server's message; Forbidden is set if the type of its error is
-	// Forbidden instead of Invalid.
+	// While reports whether an update of an object must keep the field; nil: always. A
+	// value with an expression counts as any value.
+	While func(before, after map[string]any) bool
+	// Allows reports whether the API server accepts a change of the field; nil: of none.
+	Allows func(before, after any) bool
+	// Usual reports whether the changes that Allows accepts are the usual ones, such as the
+	// growth of a claim: then the field counts as mutable until a change is refused.
+	Usual bool
+	// Ignored reports whether the API server keeps the value instead of an error.
+	Ignored bool
+	// Reason is the API server's message, At the field in it; nil: Path. Forbidden is set if
+	// the type of its error is Forbidden instead of Invalid.
 	Reason    string
+	At        []string
 	Forbidden bool
 }
 
-// ImmutableFields returns the immutable fields of a built-in kind, without those that
-// depend on its name or status. It returns none for other kinds.
+// ImmutableFields returns the immutable fields of a built-in kind. It returns none for
+// other kinds. `make agreement` compares them with Kubernetes.
 func ImmutableFields(group, kind string) []Immutable {
+	switch group {
+	case "":
+		return coreFields(kind)
+	case "apps", "batch":
+		return workloadFields(kind)
+	case "storage.k8s.io":
+		return storageFields(kind)
+	case "resource.k8s.io":
+		return deviceFields(kind)
+	}
 	switch kind + "." + group {
-	case "Job.batch":
+	case "PriorityClass.scheduling.k8s.io":
+		return append(
+			fixed("preemptionPolicy"),
+			Immutable{Path: []string{"value"}, Forbidden: true, Reason: "may not be changed in an update."},
+		)
+	case "RoleBinding.rbac.authorization.k8s.io", "ClusterRoleBinding.rbac.authorization.k8s.io":
+		return []Immutable{{Path: []string{"roleRef"}, Reason: "cannot change roleRef"}}
+	case "IngressClass.networking.k8s.io":
+		return fixed("spec.controller")
+	case "IPAddress.networking.k8s.io":
+		return fixed("spec.parentRef")
+	case "ServiceCIDR.networking.k8s.io":
+		return []Immutable{{Path: path("spec.cidrs"), Allows: secondAdded, Reason: isImmutable}}
+	case "EndpointSlice.discovery.k8s.io":
+		return fixed("addressType")
+	case "RuntimeClass.node.k8s.io":
+		return fixed("handler")
+	case "CustomResourceDefinition.apiextensions.k8s.io":
+		return fixed("spec.group", "spec.scope", "spec.names.kind", "spec.names.plural")
+	case "CertificateSigningRequest.certificates.k8s.io":
+		return []Immutable{{Path: path("spec"), Ignored: true}}
+	case "ClusterTrustBundle.certificates.k8s.io":
+		return fixed("spec.signerName")
+	case "LeaseCandidate.coordination.k8s.io":
+		return fixed("spec.leaseName")
+	}
+	return nil
+}
+
+func coreFields(kind string) []Immutable {
+	switch kind {
+	case "Pod":
+		return podFields()
+	case "PersistentVolumeClaim":
+		return claimFields()
+	case "PersistentVolume":
+		return volumeFields()
+	case "Service":
+		return serviceFields()
+	case "ConfigMap":
+		return sealed("immutable", "data", "binaryData")
+	case "Secret":
+		return append(fixed("type"), sealed("immutable", "data", "stringData")...)
+	case "Namespace":
+		return []Immutable{{Path: path("spec.finalizers"), Ignored: true}}
+	case "ResourceQuota":
+		return []Immutable{{Path: path("spec.scopes"), Allows: sameSet, Reason: isImmutable}}
+	case "Node":
+		const reason = "node updates may not change it except from \"\" to valid"
+		return []Immutable{
+			{Path: path("spec.podCIDRs"), Allows: setFirst, Forbidden: true, Reason: reason},
+			{Path: path("spec.providerID"), Allows: setFirst, Forbidden: true, Reason: reason},
+		}
+	}
+	return nil
+}
+
+// podFields are the immutable fields of a Pod: all but a few. One with scheduling gates may
+// be restricted to fewer nodes.
+func podFields() []Immutable {
+	const reason = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
+		"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
+		"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+	gated := func(before, _ map[string]any) bool { return ValueAt(before, "spec", "schedulingGates") != nil }
+	free := []string{"containers.*.image", "initContainers.*.image", "activeDeadlineSeconds", "tolerations", "schedulingGates"}
+	return []Immutable{
+		{Path: path("spec"), While: not(gated), Free: paths(free...), Forbidden: true, Reason: reason},
+		{
+			Path: path("spec"), While: gated, Free: paths(append(free, "nodeSelector", "affinity.nodeAffinity")...),
+			Forbidden: true, Reason: reason,
+		},
+		{
+			Path: path("spec.nodeSelector"), While: gated, Allows: entriesAdded,
+			Reason: "only additions to spec.nodeSelector are allowed (no mutations or deletions)",
+		},
+		{Path: path("spec.activeDeadlineSeconds"), Allows: fallsFromNone, Reason: "must be less than or equal to previous value"},
+		{
+			Path: path("spec.tolerations"), Allows: tolerationsAdded, Forbidden: true,
+			Reason: "existing toleration can not be modified except its tolerationSeconds",
+		},
+		{
+			Path: path("spec.schedulingGates"), Allows: gatesRemoved, Usual: true, Forbidden: true,
+			Reason: "only deletion is allowed, but found a new scheduling gate",
+		},
+	}
+}
+
+// claimFields are the immutable fields of a claim that is bound. The others, which no
+// controller has bound yet, are treated alike.
+func claimFields() []Immutable {
+	const reason = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+	return []Immutable{
+		{
+			Path: path("spec"), Forbidden: true,
+			Free:   paths("resources.requests.storage", "volumeAttributesClassName", "volumeName", "storageClassName"),
+			Reason: reason,
+		},
+		{
+			Path: path("spec.resources.requests.storage"), Allows: grows, Usual: true, Forbidden: true,
+			Reason: "field can not be less than status.capacity",
+		},
+		{Path: path("spec.volumeName"), Allows: setFirst, Forbidden: true, Reason: reason, At: path("spec")},
+		{Path: path("spec.storageClassName"), Allows: setFirst, Forbidden: true, Reason: reason, At: path("spec")},
+		{
+			Path: path("spec.volumeAttributesClassName"), Allows: staysSet, Usual: true, Forbidden: true,
+			Reason: "update from non-nil value to nil is forbidden",
+		},
+	}
+}
+
+func volumeFields() []Immutable {
+	const reason = "spec.persistentvolumesource is immutable after creation"
+	return []Immutable{
+		{Path: path("spec.volumeMode"), Reason: isImmutable, At: path("volumeMode")},
+		{
+			Path: []string{"spec"}, Forbidden: true, Reason: reason, At: path("spec.persistentvolumesource"),
+			Free: paths(
+				"capacity",
+				"accessModes",
+				"persistentVolumeReclaimPolicy",
+				"storageClassName",
+				"mountOptions",
+				"volumeMode",
+				"nodeAffinity",
+				"claimRef",
+				"volumeAttributesClassName",
+				"csi.controllerExpandSecretRef",
+			),
+		},
+		{
+			Path: path("spec.nodeAffinity"), Allows: setFirst, At: path("nodeAffinity"),
+			Reason: isImmutable + ", except for updating from beta label to GA",
+		},
+		{
+			Path: path("spec.csi.controllerExpandSecretRef"), Allows: setFirst, Forbidden: true,
+			Reason: reason, At: path("spec.persistentvolumesource"),
+		},
+		{
+			Path: path("spec.volumeAttributesClassName"), Allows: staysSet, Usual: true, Forbidden: true,
+			Reason: "update from non-nil value to nil is forbidden",
+		},
+	}
+}
+
+func serviceFields() []Immutable {
+	const reason = "may not change once set"
+	addressed := both(func(o map[string]any) bool { return text(o, "spec", "type") != "ExternalName" })
+	balanced := func(o map[string]any) bool { return may(o, "LoadBalancer", "spec", "type") }
+	local := func(o map[string]any) bool { return balanced(o) && may(o, "Local", "spec", "externalTrafficPolicy") }
+	withAddress := func(before, after map[string]any) bool {
+		headless := func(o map[string]any) bool { return text(o, "spec", "clusterIP") == "None" }
+		return addressed(before, after) && !headless(before) && !headless(after)
+	}
+	return []Immutable{
+		{Path: path("spec.clusterIP"), While: addressed, Reason: reason},
+		{Path: path("spec.clusterIPs"), While: addressed, Allows: firstKept, Reason: reason},
+		{Path: path("spec.ipFamilies"), While: withAddress, Allows: firstKept, Reason: reason},
+		{Path: path("spec.loadBalancerClass"), While: both(balanced), Reason: reason},
+		{Path: path("spec.healthCheckNodePort"), While: both(local), Forbidden: true, Reason: isImmutable},
+	}
+}
+
+func workloadFields(kind string) []Immutable {
+	switch kind {
+	case "Job":
 		return jobFields()
-	case "Deployment.apps", "DaemonSet.apps", "ReplicaSet.apps":
+	case "Deployment", "DaemonSet", "ReplicaSet":
 		return fixed("spec.selector")
-	case "StatefulSet.apps":
+	case "StatefulSet":
 		return []Immutable{{
 			Path: []string{"spec"}, Forbidden: true,
 			Free: paths(
@@ -42,89 +228,8 @@ func ImmutableFields(group, kind string) []Immutable {
 			Reason: "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
 				"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
 		}}
-	case "ControllerRevision.apps":
+	case "ControllerRevision":
 		return fixed("data")
-	case "StorageClass.storage.k8s.io":
-		return append(fixed("volumeBindingMode"), updates("parameters", "provisioner", "reclaimPolicy")...)
-	case "VolumeAttributesClass.storage.k8s.io":
-		return updates("driverName", "parameters")
-	case "CSIDriver.storage.k8s.io":
-		return fixed("spec.attachRequired", "spec.volumeLifecycleModes")
-	case "PriorityClass.scheduling.k8s.io":
-		return append(
-			fixed("preemptionPolicy"),
-			Immutable{Path: []string{"value"}, Forbidden: true, Reason: "may not be changed in an update."},
-		)
-	case "RoleBinding.rbac.authorization.k8s.io", "ClusterRoleBinding.rbac.authorization.k8s.io":
-		return []Immutable{{Path: []string{"roleRef"}, Reason: "cannot change roleRef"}}
-	case "IngressClass.networking.k8s.io":
-		return fixed("spec.controller")
-	case "EndpointSlice.discovery.k8s.io":
-		return fixed("addressType")
-	case "RuntimeClass.node.k8s.io":
-		return fixed("handler")
-	case "CustomResourceDefinition.apiextensions.k8s.io":
-		return fixed("spec.group", "spec.scope", "spec.names.kind", "spec.names.plural")
-	case "ResourceClaim.resource.k8s.io", "ResourceClaimTemplate.resource.k8s.io":
-		return fixed("spec")
-	}
-	if group == "" {
-		return coreFields(kind)
-	}
-	return nil
-}
-
-func coreFields(kind string) []Immutable {
-	switch kind {
-	case "Pod":
-		return []Immutable{{
-			Path: []string{"spec"}, Forbidden: true,
-			Free: paths(
-				"containers.*.image",
-				"initContainers.*.image",
-				"activeDeadlineSeconds",
-				"tolerations",
-				"terminationGracePeriodSeconds",
-			),
-			Reason: "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
-				"`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations)," +
-				"`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)",
-		}}
-	case "PersistentVolumeClaim":
-		return []Immutable{
-			{
-				Path: []string{"spec"}, Free: paths("resources.requests", "volumeAttributesClassName"), Forbidden: true,
-				Reason: "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims",
-			},
-			{
-				Path: path("spec.resources.requests.storage"), Grows: true, Forbidden: true,
-				Reason: "field can not be less than status.capacity",
-			},
-		}
-	case "PersistentVolume":
-		return append(fixed("spec.volumeMode"), Immutable{
-			Path: []string{"spec"}, Forbidden: true, Reason: "spec.persistentvolumesource is immutable after creation",
-			Free: paths(
-				"capacity",
-				"accessModes",
-				"persistentVolumeReclaimPolicy",
-				"storageClassName",
-				"mountOptions",
-				"volumeMode",
-				"nodeAffinity",
-				"claimRef",
-				"volumeAttributesClassName",
-			),
-		})
-	case "Service":
-		addressed := func(o map[string]any) bool { return text(o, "spec", "type") != "ExternalName" }
-		return []Immutable{{Path: path("spec.clusterIP"), While: addressed, Kept: true, Reason: "may not change once set"}}
-	case "ConfigMap":
-		return sealed("immutable", "data", "binaryData")
-	case "Secret":
-		return append(fixed("type"), sealed("immutable", "data", "stringData")...)
-	case "ResourceQuota":
-		return fixed("spec.scopes")
 	}
 	return nil
 }
@@ -132,7 +237,14 @@ func coreFields(kind string) []Immutable {
 // jobFields are the immutable fields of a Job. The scheduling fields of a suspended Job
 // are mutable.
 func jobFields() []Immutable {
-	suspended := func(o map[string]any) bool { return ValueAt(o, "spec", "suspend") == true }
+	suspended := func(before, _ map[string]any) bool {
+		return ValueAt(before, "spec", "suspend") == true && ValueAt(before, "status", "startTime") == nil
+	}
+	// The number of Pods of an indexed Job changes with its parallelism.
+	elastic := func(_, after map[string]any) bool {
+		return text(after, "spec", "completionMode") == "Indexed" &&
+			reflect.DeepEqual(ValueAt(after, "spec", "completions"), ValueAt(after, "spec", "parallelism"))
+	}
 	out := fixed(
 		"spec.selector",
 		"spec.completionMode",
@@ -142,14 +254,8 @@ func jobFields() []Immutable {
 		"spec.managedBy",
 	)
 	return append(out,
-		Immutable{
-			Path: path("spec.completions"), Reason: isImmutable,
-			While: func(o map[string]any) bool { return text(o, "spec", "completionMode") != "Indexed" },
-		},
-		Immutable{
-			Path: path("spec.template"), Reason: isImmutable,
-			While: func(o map[string]any) bool { return !suspended(o) },
-		},
+		Immutable{Path: path("spec.completions"), Reason: isImmutable, While: not(elastic)},
+		Immutable{Path: path("spec.template"), Reason: isImmutable, While: not(suspended)},
 		Immutable{
 			Path: path("spec.template"), Reason: isImmutable, While: suspended,
 			Free: paths(
@@ -161,6 +267,35 @@ func jobFields() []Immutable {
 				"spec.schedulingGates",
 			),
 		})
+}
+
+func storageFields(kind string) []Immutable {
+	switch kind {
+	case "StorageClass":
+		return append(fixed("volumeBindingMode"), updates("parameters", "provisioner", "reclaimPolicy")...)
+	case "VolumeAttributesClass":
+		return updates("driverName", "parameters")
+	case "CSIDriver":
+		return append(
+			fixed("spec.volumeLifecycleModes"),
+			Immutable{Path: path("spec.attachRequired"), Reason: isImmutable, At: path("spec.attachedRequired")},
+		)
+	case "CSIStorageCapacity":
+		return fixed("nodeTopology", "storageClassName")
+	case "VolumeAttachment":
+		return fixed("spec")
+	}
+	return nil
+}
+
+func deviceFields(kind string) []Immutable {
+	switch kind {
+	case "ResourceClaim", "ResourceClaimTemplate":
+		return fixed("spec")
+	case "ResourceSlice":
+		return fixed("spec.driver", "spec.pool.name", "spec.nodeName")
+	}
+	return nil
 }
 
 const isImmutable = "field is immutable"
@@ -188,10 +323,109 @@ func sealed(fields ...string) []Immutable {
 	for _, f := range fields {
 		out = append(out, Immutable{
 			Path: path(f), Forbidden: true, Reason: "field is immutable when `immutable` is set",
-			While: func(o map[string]any) bool { return o["immutable"] == true },
+			While: func(before, _ map[string]any) bool { return before["immutable"] == true },
 		})
 	}
 	return out
+}
+
+func both(is func(object map[string]any) bool) func(before, after map[string]any) bool {
+	return func(before, after map[string]any) bool { return is(before) && is(after) }
+}
+
+func not(is func(before, after map[string]any) bool) func(before, after map[string]any) bool {
+	return func(before, after map[string]any) bool { return !is(before, after) }
+}
+
+// may reports whether a field has a value, or may have it because it is computed.
+func may(object map[string]any, value string, path ...string) bool {
+	is := text(object, path...)
+	return is == value || strings.Contains(is, "${")
+}
+
+// The changes that the API server accepts.
+
+func setFirst(before, _ any) bool { return before == nil }
+
+func staysSet(_, after any) bool { return after != nil && after != "" }
+
+func grows(before, after any) bool {
+	a, aIsText := before.(string)
+	b, bIsText := after.(string)
+	if !aIsText || !bIsText {
+		return true // the checks of the object report it
+	}
+	was, err1 := resource.ParseQuantity(a)
+	is, err2 := resource.ParseQuantity(b)
+	return err1 != nil || err2 != nil || is.Cmp(was) >= 0
+}
+
+func fallsFromNone(before, after any) bool {
+	was, isNumber := before.(int64)
+	is, stays := after.(int64)
+	return before == nil || isNumber && stays && is <= was
+}
+
+func firstKept(before, after any) bool {
+	was, _ := before.([]any)
+	is, _ := after.([]any)
+	return len(was) == 0 || len(is) > 0 && was[0] == is[0]
+}
+
+func secondAdded(before, after any) bool {
+	was, _ := before.([]any)
+	is, _ := after.([]any)
+	return len(was) == 1 && len(is) == 2 && was[0] == is[0]
+}
+
+func sameSet(before, after any) bool {
+	was, _ := before.([]any)
+	is, _ := after.([]any)
+	return within(was, is) && within(is, was)
+}
+
+// within reports whether a list has all items of another one.
+func within(items, list []any) bool {
+	return !slices.ContainsFunc(items, func(item any) bool {
+		return !slices.ContainsFunc(list, func(other any) bool { return reflect.DeepEqual(item, other) })
+	})
+}
+
+func entriesAdded(before, after any) bool {
+	was, _ := before.(map[string]any)
+	is, _ := after.(map[string]any)
+	for key, value := range was {
+		if is[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+func tolerationsAdded(before, after any) bool {
+	return within(withoutField(before, "tolerationSeconds"), withoutField(after, "tolerationSeconds"))
+}
+
+func withoutField(list any, name string) []any {
+	items, _ := list.([]any)
+	out := make([]any, 0, len(items))
+	for _, item := range items {
+		kept := map[string]any{}
+		fields, _ := item.(map[string]any)
+		for key, value := range fields {
+			if key != name {
+				kept[key] = value
+			}
+		}
+		out = append(out, kept)
+	}
+	return out
+}
+
+func gatesRemoved(before, after any) bool {
+	was, _ := before.([]any)
+	is, _ := after.([]any)
+	return within(is, was)
 }
 
 func path(dotted string) []string { return strings.Split(dotted, ".") }

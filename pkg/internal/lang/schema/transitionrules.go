@@ -11,41 +11,184 @@ import (
 // ImmutableByRules returns the fields of a custom kind whose validation rules make
 // them immutable.
 func ImmutableByRules(s *apiextensionsv1.JSONSchemaProps, path []string) []Immutable {
-	if slices.ContainsFunc(s.XValidations, func(r apiextensionsv1.ValidationRule) bool { return withoutSpace(r.Rule) == immutableRule }) {
+	known := rulesOf(s)
+	if known.equal("self", "oldSelf") {
 		return []Immutable{{Path: path}}
 	}
 	var out []Immutable
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-		p := s.Properties[name]
-		out = append(out, ImmutableByRules(&p, append(slices.Clone(path), name))...)
+		p, at := s.Properties[name], append(slices.Clone(path), name)
+		if known.equal("self."+name, "oldSelf."+name) || known.keeps("."+name) {
+			out = append(out, Immutable{Path: at})
+			continue
+		}
+		out = append(out, ImmutableByRules(&p, at)...)
 	}
 	return out
 }
 
-// immutableRule is the validation rule of an immutable field, without white space.
-const immutableRule = "self==oldSelf"
-
 func withoutSpace(rule string) string { return strings.Join(strings.Fields(rule), "") }
 
-// HasTransitionRule reports whether a transition rule of the schema mentions a field or
-// all of its parent. The rule itself is not evaluated.
-func HasTransitionRule(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
-	for _, rule := range s.XValidations {
-		text := withoutSpace(rule.Rule)
-		whole := len(path) == 0 || text == immutableRule
-		if strings.Contains(text, "oldSelf") && (whole || strings.Contains(text, "oldSelf."+path[0])) {
-			return true
-		}
+// Change is what the rules of a schema allow to happen to a value.
+type Change int
+
+// The changes, each of which allows less than the one before.
+const (
+	Changes  Change = iota // another value, or one that the rules do not decide
+	Appears                // a value may be set later or removed, but not change
+	NoChange               // the API server rejects every change
+)
+
+// ChangeOf returns how a field of a custom resource may change, by the rules that forbid
+// every change. It takes rules that it does not know for rules that allow changes.
+func ChangeOf(s *apiextensionsv1.JSONSchemaProps, path []string) Change {
+	return changeOf(s, path, true)
+}
+
+// changeOf is ChangeOf of a value; kept reports whether it can neither appear nor vanish.
+func changeOf(s *apiextensionsv1.JSONSchemaProps, path []string, kept bool) Change {
+	known := rulesOf(s)
+	same := Appears
+	if kept {
+		same = NoChange
+	}
+	if known.equal("self", "oldSelf") {
+		return same
 	}
 	if len(path) == 0 {
-		return len(s.Properties) > 0 &&
-			!slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), func(p apiextensionsv1.JSONSchemaProps) bool {
-				return !HasTransitionRule(&p, nil)
-			})
+		return allOf(s, kept)
 	}
-	if p, known := s.Properties[path[0]]; known {
-		return HasTransitionRule(&p, path[1:])
+	for end := 1; end <= len(path); end++ {
+		at := "." + strings.Join(path[:end], ".")
+		switch {
+		case known.equal("self"+at, "oldSelf"+at):
+			return same
+		case known.keeps(at):
+			if known.equal("has(self"+at+")", "has(oldSelf"+at+")") {
+				return same
+			}
+			return Appears
+		}
 	}
-	return s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil &&
-		HasTransitionRule(s.AdditionalProperties.Schema, path[1:])
+	name := path[0]
+	below, there := s.Properties[name]
+	if !there {
+		if s.AdditionalProperties == nil || s.AdditionalProperties.Schema == nil {
+			return Changes
+		}
+		return changeOf(s.AdditionalProperties.Schema, path[1:], false)
+	}
+	stays := isSet(s, name) || known.equal("has(self."+name+")", "has(oldSelf."+name+")")
+	return changeOf(&below, path[1:], kept && stays)
+}
+
+// isSet reports whether an object has a field: it is required, or has a default. A custom
+// resource counts as having a spec, because it cannot be of use without it.
+func isSet(s *apiextensionsv1.JSONSchemaProps, name string) bool {
+	return slices.Contains(s.Required, name) || s.Properties[name].Default != nil || name == "spec"
+}
+
+// IsSet reports whether every custom resource has a field.
+func IsSet(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
+	for _, name := range path {
+		below, there := s.Properties[name]
+		if !there || !isSet(s, name) {
+			return false
+		}
+		s = &below
+	}
+	return true
+}
+
+// allOf returns the change that all fields of an object allow.
+func allOf(s *apiextensionsv1.JSONSchemaProps, kept bool) Change {
+	if len(s.Properties) == 0 || s.AdditionalProperties != nil {
+		return Changes
+	}
+	out := NoChange
+	for name := range s.Properties {
+		out = min(out, changeOf(s, []string{name}, kept))
+	}
+	return out
+}
+
+// rules are the conditions that must all be true, without white space.
+type rules []string
+
+func rulesOf(s *apiextensionsv1.JSONSchemaProps) rules {
+	var out rules
+	for _, rule := range s.XValidations {
+		if rule.OptionalOldSelf == nil || !*rule.OptionalOldSelf {
+			out = append(out, parts(withoutSpace(rule.Rule), "&&")...)
+		}
+	}
+	return out
+}
+
+// parts splits a rule at an operator that is in no parentheses and in no text, and removes
+// the parentheses around each part.
+func parts(rule, operator string) []string {
+	depth, quote, start := 0, byte(0), 0
+	var out []string
+	for i := 0; i < len(rule); i++ {
+		switch at := rule[i]; {
+		case quote != 0:
+			if at == quote {
+				quote = 0
+			}
+		case at == '"' || at == '\'':
+			quote = at
+		case strings.IndexByte("([{", at) >= 0:
+			depth++
+		case strings.IndexByte(")]}", at) >= 0:
+			depth--
+		case depth == 0 && strings.HasPrefix(rule[i:], operator):
+			out = append(out, bare(rule[start:i]))
+			i += len(operator) - 1
+			start = i + 1
+		}
+	}
+	return append(out, bare(rule[start:]))
+}
+
+// bare removes the parentheses around a rule.
+func bare(rule string) string {
+	for strings.HasPrefix(rule, "(") && strings.HasSuffix(rule, ")") {
+		depth, end := 0, 0
+		for i := range len(rule) {
+			switch rule[i] {
+			case '(':
+				depth++
+			case ')':
+				depth--
+			}
+			if depth == 0 {
+				end = i
+				break
+			}
+		}
+		if end != len(rule)-1 {
+			return rule
+		}
+		rule = rule[1:end]
+	}
+	return rule
+}
+
+// equal reports whether a rule says that two terms are equal.
+func (r rules) equal(one, other string) bool {
+	return slices.Contains(r, one+"=="+other) || slices.Contains(r, other+"=="+one)
+}
+
+// keeps reports whether a rule keeps the value of a field while it is there: its other
+// alternatives are that the field is missing.
+func (r rules) keeps(at string) bool {
+	return slices.ContainsFunc(r, func(rule string) bool {
+		alternatives := parts(rule, "||")
+		same := slices.DeleteFunc(slices.Clone(alternatives), func(a string) bool {
+			return a == "!has(self"+at+")" || a == "!has(oldSelf"+at+")"
+		})
+		return len(same) > 0 && len(same) < len(alternatives) &&
+			!slices.ContainsFunc(same, func(a string) bool { return !rules{a}.equal("self"+at, "oldSelf"+at) })
+	})
 }

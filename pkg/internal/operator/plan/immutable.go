@@ -13,48 +13,72 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
-// immutable warns of immutable fields of a child that are computed from mutable fields
-// of the custom resource: the API server would reject the change. If the name is
-// computed from them too, a change creates another object instead.
+// immutable warns of immutable fields of a child that are computed from fields that can
+// change: the API server would reject the change. If the name is computed from them too, a
+// change creates another object instead.
 func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.Scope, path []string) {
 	if child.Object == nil || child.ObjectName == nil || child.Update != InPlace {
 		return
 	}
-	if _, changes := mutableField(child.Object.Reads()); !changes {
-		return
-	}
-	named := child.ObjectName.Reads()
+	names := []*expression.Program{child.ObjectName}
 	if child.Namespace != nil {
-		named = slices.Concat(named, child.Namespace.Reads())
+		names = append(names, child.Namespace)
 	}
 	for _, f := range c.fixedFields(child.Kind, in) {
-		for _, wrong := range c.immutableFields(f, in.Template, scope, named) {
+		for _, wrong := range c.immutableFields(f, child, in.Template, scope, names) {
 			c.findings.Warn(c.d.Position(append(path, wrong.at...)...), diag.ImmutableField,
-				fmt.Sprintf("%s of a %s is immutable, but %s can change: the API server rejects the update",
-					wrong.field, child.Kind.Kind, strings.Join(wrong.reads, " and ")),
-				c.immutableHint(child.Kind.Kind, wrong.reads))
+				wrong.message(child.Kind.Kind, f.Ignored), c.immutableHint(child, in, wrong.reads))
 		}
 	}
 }
 
-// fixedFields returns the fields of a child that the API server lets nobody change.
+// fixedFields returns the fields of a child that no update can change.
 func (c *compiler) fixedFields(k Kind, in v1alpha1.Child) []schema.Immutable {
 	fixed := schema.ImmutableFields(k.Group, k.Kind)
 	if s := c.d.ChildSchema(in.Name); s != nil {
 		fixed = schema.ImmutableByRules(s, nil)
 	}
-	return slices.DeleteFunc(fixed, func(f schema.Immutable) bool { return f.Grows || f.While != nil && !f.While(in.Template) })
+	return slices.DeleteFunc(fixed, func(f schema.Immutable) bool {
+		return f.Usual || f.While != nil && !f.While(in.Template, in.Template)
+	})
 }
 
-// immutableField is an immutable field of a template that is computed from mutable
-// fields.
+// immutableField is an immutable field of a template that is computed from fields that can
+// change.
 type immutableField struct {
 	field string
 	at    []string // the first expression in it
-	reads []string
+	reads []changing
 }
 
-func (c *compiler) immutableFields(f schema.Immutable, template map[string]any, scope expression.Scope, named [][]string) []immutableField {
+// changing is a field that an expression reads and that can change.
+type changing struct {
+	name string
+	how  schema.Change // of a field of the custom resource
+	item bool          // below $item
+	set  bool          // every custom resource has it
+}
+
+func (f immutableField) message(kind string, ignored bool) string {
+	var names []string
+	can := "can be set later"
+	for _, r := range f.reads {
+		names = append(names, r.name)
+		if r.how != schema.Appears {
+			can = "can change"
+		}
+	}
+	then := "rejects"
+	if ignored {
+		then = "ignores"
+	}
+	return fmt.Sprintf("%s of a %s is immutable, but %s %s: the API server %s the update",
+		f.field, kind, strings.Join(names, " and "), can, then)
+}
+
+func (c *compiler) immutableFields(
+	f schema.Immutable, child *Child, template map[string]any, scope expression.Scope, names []*expression.Program,
+) []immutableField {
 	depth := len(f.Path)
 	if len(f.Free) > 0 {
 		depth++ // a part of the field is mutable: report the immutable part
@@ -62,7 +86,7 @@ func (c *compiler) immutableFields(f schema.Immutable, template map[string]any, 
 	var out []immutableField
 	for _, leaf := range leaves(schema.ValueAt(template, f.Path...), f.Path, f.Free) {
 		field := strings.Join(leaf.path[:min(depth, len(leaf.path))], ".")
-		for _, read := range c.mutableReads(leaf.text, scope, named) {
+		for _, read := range c.changingReads(leaf.text, child, scope, names) {
 			i := slices.IndexFunc(out, func(o immutableField) bool { return o.field == field })
 			if i < 0 {
 				i, out = len(out), append(out, immutableField{field: field, at: leaf.path})
@@ -75,55 +99,108 @@ func (c *compiler) immutableFields(f schema.Immutable, template map[string]any, 
 	return out
 }
 
-// immutableHint returns how to handle a mutable field.
-func (c *compiler) immutableHint(kind string, fields []string) string {
-	read := fields[0]
-	if len(fields) > 1 {
-		read = "[" + strings.Join(fields, ", ") + "]"
+// immutableHint returns how to handle fields that can change.
+func (c *compiler) immutableHint(child *Child, in v1alpha1.Child, reads []changing) string {
+	var names, changing, optional []string
+	marked := !c.api.Existing && c.api.CRD == nil
+	for _, r := range reads {
+		names = append(names, r.name)
+		marked = marked && !r.item && strings.HasPrefix(r.name, ".spec.")
+		if r.how == schema.Changes {
+			changing = append(changing, r.name)
+		}
+		if !r.set {
+			optional = append(optional, r.name)
+		}
+	}
+	read := names[0]
+	if len(names) > 1 {
+		read = "[" + strings.Join(names, ", ") + "]"
+	}
+	name := "${ .metadata.name }"
+	if given, ok := schema.ValueAt(in.Template, "metadata", "name").(string); ok && in.ForEach != "" {
+		name = given
 	}
 	renamed := fmt.Sprintf(
-		"create a new %s for each value with a fingerprint in metadata.name: ${ .metadata.name }-${ %s | fingerprint }; "+
+		"create a new %s for each value with a fingerprint in metadata.name: %s-${ %s | fingerprint }; "+
 			"or replace the %[1]s with update: Recreate",
-		kind,
+		child.Kind.Kind,
+		name,
 		read,
 	)
-	inSpec := !slices.ContainsFunc(fields, func(f string) bool { return !strings.HasPrefix(f, ".spec.") })
-	if c.api.Existing || c.api.CRD != nil || !inSpec {
+	if !marked {
 		return renamed
 	}
-	return fmt.Sprintf("add the marker immutable=true to %s in the schema; or %s", strings.Join(fields, " and "), renamed)
+	var markers []string
+	if len(changing) > 0 {
+		markers = append(markers, "the marker immutable=true to "+strings.Join(changing, " and "))
+	}
+	if len(optional) > 0 {
+		markers = append(markers, "required=true or a default to "+strings.Join(optional, " and "))
+	}
+	return fmt.Sprintf("add %s in the schema; or %s", strings.Join(markers, ", and "), renamed)
 }
 
-// mutableReads returns the fields that an expression reads, that are mutable, and that
+// changingReads returns the fields that an expression reads, that can change, and that
 // the child's name does not depend on.
-func (c *compiler) mutableReads(text string, scope expression.Scope, named [][]string) []string {
+func (c *compiler) changingReads(text string, child *Child, scope expression.Scope, names []*expression.Program) []changing {
 	program, _ := expression.Template(text, scope, schema.Any())
 	if program == nil {
 		return nil // reported elsewhere
 	}
-	var out []string
+	var out []changing
 	for _, path := range program.Reads() {
-		_, changes := mutableField([][]string{path})
-		follows := slices.ContainsFunc(named, func(by []string) bool {
-			generation := slices.Equal(by, []string{"metadata", "generation"}) && len(path) > 0 && path[0] != "metadata"
-			return generation || len(by) <= len(path) && slices.Equal(by, path[:len(by)])
-		})
-		if changes && !follows && !c.isImmutable(path) {
-			out = append(out, "."+strings.Join(path, "."))
+		how := c.changeOf(path)
+		if how != schema.NoChange && !slices.ContainsFunc(names, func(p *expression.Program) bool { return follows(path, p.Reads()) }) {
+			s := c.d.Schema(c.d.WorkingVersion())
+			out = append(out, changing{name: "." + strings.Join(path, "."), how: how, set: s != nil && schema.IsSet(s, path)})
+		}
+	}
+	if !c.itemsChange(child) {
+		return out
+	}
+	for _, path := range program.ReadsItem() {
+		if !slices.ContainsFunc(names, func(p *expression.Program) bool { return covered(path, p.ReadsItem()) }) {
+			out = append(out, changing{name: strings.Join(append([]string{"$item"}, path...), "."), item: true})
 		}
 	}
 	return out
 }
 
-// isImmutable reports whether the API server rejects a change of a field of the custom
-// resource, because of a validation rule or because of its built-in kind.
-func (c *compiler) isImmutable(path []string) bool {
-	if s := c.d.Schema(c.d.WorkingVersion()); s != nil {
-		return schema.HasTransitionRule(s, path)
-	}
-	return slices.ContainsFunc(schema.ImmutableFields(c.api.Kind.Group, c.api.Kind.Kind), func(f schema.Immutable) bool {
-		return f.While == nil && len(f.Free) == 0 && len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
+// itemsChange reports whether the list of forEach can change.
+func (c *compiler) itemsChange(child *Child) bool {
+	return child.ForEach != nil && slices.ContainsFunc(child.ForEach.Reads(), func(path []string) bool {
+		return c.changeOf(path) != schema.NoChange
 	})
+}
+
+// follows reports whether a name that reads these fields changes with a field.
+func follows(path []string, reads [][]string) bool {
+	return covered(path, reads) || path[0] != "metadata" && slices.ContainsFunc(reads, func(by []string) bool {
+		return slices.Equal(by, []string{"metadata", "generation"})
+	})
+}
+
+// covered reports whether a path, or one above it, is in a list.
+func covered(path []string, list [][]string) bool {
+	return slices.ContainsFunc(list, func(by []string) bool { return len(by) <= len(path) && slices.Equal(by, path[:len(by)]) })
+}
+
+// changeOf returns how a field of the custom resource can change.
+func (c *compiler) changeOf(path []string) schema.Change {
+	if _, changes := mutableField([][]string{path}); !changes {
+		return schema.NoChange
+	}
+	if s := c.d.Schema(c.d.WorkingVersion()); s != nil {
+		return schema.ChangeOf(s, path)
+	}
+	fixed := slices.ContainsFunc(schema.ImmutableFields(c.api.Kind.Group, c.api.Kind.Kind), func(f schema.Immutable) bool {
+		return f.While == nil && f.Allows == nil && len(f.Free) == 0 && len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
+	})
+	if fixed {
+		return schema.NoChange
+	}
+	return schema.Changes
 }
 
 // leaf is a string of a template that holds an expression.

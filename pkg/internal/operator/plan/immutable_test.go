@@ -39,6 +39,19 @@ func TestImmutableFields(t *testing.T) {
 		{reason: "the data of a ConfigMap", name: name, template: "apiVersion: v1, kind: ConfigMap, data: {x: \"${ .spec.x }\"}"},
 		{reason: "the data of an immutable ConfigMap", name: name, template: "apiVersion: v1, kind: ConfigMap, immutable: true, data: {x: \"${ .spec.x }\"}", want: "data of a ConfigMap is immutable"},
 		{reason: "the role of a RoleBinding", name: name, template: "apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: \"${ .spec.x }\"}", want: "roleRef of a RoleBinding is immutable"},
+		{reason: "a toleration of a Pod", name: name, template: "apiVersion: v1, kind: Pod, spec: {tolerations: [{key: \"${ .spec.x }\", operator: Exists}], containers: [{name: a, image: b}]}", want: "spec.tolerations of a Pod is immutable, but .spec.x can change"},
+		{reason: "the deadline of a Pod", name: name, template: "apiVersion: v1, kind: Pod, spec: {activeDeadlineSeconds: \"${ .spec.size }\", containers: [{name: a, image: b}]}", want: "spec.activeDeadlineSeconds of a Pod is immutable"},
+		{reason: "the grace period of a Pod", name: name, template: "apiVersion: v1, kind: Pod, spec: {terminationGracePeriodSeconds: \"${ .spec.size }\", containers: [{name: a, image: b}]}", want: "spec.terminationGracePeriodSeconds of a Pod is immutable"},
+		{reason: "the gates of a Pod, which are usually removed", name: name, template: "apiVersion: v1, kind: Pod, spec: {schedulingGates: \"${ if .spec.size > 1 then [{name: \\\"example.com/a\\\"}] else [] end }\", containers: [{name: a, image: b}]}"},
+		{reason: "the class of a load balancer", name: name, template: "apiVersion: v1, kind: Service, spec: {type: LoadBalancer, loadBalancerClass: \"${ .spec.x }\", ports: [{port: 80}]}", want: "spec.loadBalancerClass of a Service is immutable"},
+		{reason: "the class of what may be a load balancer", name: name, template: "apiVersion: v1, kind: Service, spec: {type: \"${ if .spec.size > 1 then \\\"LoadBalancer\\\" else \\\"ClusterIP\\\" end }\", loadBalancerClass: \"${ .spec.x }\", ports: [{port: 80}]}", want: "spec.loadBalancerClass of a Service is immutable"},
+		{reason: "the family of a Service", name: name, template: "apiVersion: v1, kind: Service, spec: {ipFamilies: [\"${ .spec.x }\"], ports: [{port: 80}]}", want: "spec.ipFamilies of a Service is immutable"},
+		{reason: "the port for health checks", name: name, template: "apiVersion: v1, kind: Service, spec: {type: LoadBalancer, externalTrafficPolicy: Local, healthCheckNodePort: \"${ .spec.size }\", ports: [{port: 80}]}", want: "spec.healthCheckNodePort of a Service is immutable"},
+		{reason: "the nodes of a volume", name: "${ .metadata.namespace }-" + name, template: "apiVersion: v1, kind: PersistentVolume, spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], local: {path: /a}, nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: a, operator: In, values: [\"${ .spec.x }\"]}]}]}}}", want: "spec.nodeAffinity of a PersistentVolume is immutable"},
+		{reason: "a Job with as many completions as Pods", name: name, template: "apiVersion: batch/v1, kind: Job, spec: {completionMode: Indexed, completions: \"${ .spec.size }\", parallelism: 2, template: {spec: {containers: [{name: a, image: b}]}}}", want: "spec.completions of a Job is immutable"},
+		{reason: "a field that can only be set later", name: name, template: "apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: \"${ .spec.once // \\\"view\\\" }\"}", want: ".spec.once can be set later: the API server rejects the update"},
+		{reason: "a field that grows", name: name, template: "apiVersion: apps/v1, kind: StatefulSet, spec: {serviceName: a, selector: {matchLabels: {x: y}}, template: {metadata: {labels: {x: y}}, spec: {containers: [{name: a, image: b}]}}, volumeClaimTemplates: [{metadata: {name: a}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: \"${ .spec.grows }Gi\"}}}}]}", want: "spec.volumeClaimTemplates of a StatefulSet is immutable, but .spec.grows can change"},
+		{reason: "a field that has a default and never changes", name: name, template: "apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: \"${ .spec.fixed }\"}"},
 		{reason: "annotations may change too", name: name, template: "apiVersion: v1, kind: Secret, type: \"${ .metadata.annotations[\\\"type\\\"] // \\\"Opaque\\\" }\"", want: "type of a Secret is immutable, but .metadata.annotations"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -51,7 +64,8 @@ spec:
     kind: Web
     versions:
     - name: v1
-      schema: {spec: {image: "string | required=true minLength=1%s", x: string | required=true, size: integer | required=true}}
+      schema: {spec: {image: "string | required=true minLength=1%s", x: string | required=true, size: integer | required=true,
+        once: string | immutable=true, fixed: string | default=a immutable=true, grows: integer | default=1 validation="self >= oldSelf"}}
   children:
   - name: one
     template: {metadata: {name: %q}, %s}
@@ -64,6 +78,63 @@ spec:
 			}
 			if tt.want == "" && said != "" || !strings.Contains(said, tt.want) {
 				t.Errorf("findings %s, want %q", said, tt.want)
+			}
+		})
+	}
+}
+
+// TestImmutableFieldsOfItems covers immutable fields that are computed from an item of
+// forEach, in the API server's message and with a hint that works.
+func TestImmutableFieldsOfItems(t *testing.T) {
+	for _, tt := range []struct {
+		reason, markers, name, role string
+		want, hint                  string // empty: no finding
+	}{
+		{
+			reason: "a field of the item", name: "${ .metadata.name }-${ $item.name }", role: "${ $item.role }",
+			want: "roleRef of a RoleBinding is immutable, but $item.role can change",
+			hint: "metadata.name: ${ .metadata.name }-${ $item.name }-${ $item.role | fingerprint };",
+		},
+		{reason: "the name depends on it", name: "${ .metadata.name }-${ $item.name }-${ $item.role }", role: "${ $item.role }"},
+		{reason: "the name depends on the item", name: "${ .metadata.name }-${ $item | fingerprint }", role: "${ $item.role }"},
+		{reason: "the name depends on the position", name: "${ .metadata.name }-${ $index }", role: "${ $item.role }", want: "$item.role can change"},
+		{reason: "all of the item", name: "${ .metadata.name }-${ $item.name }", role: "${ $item | fingerprint }", want: "but $item can change"},
+		{reason: "the list never changes", markers: "immutable=true ", name: "${ .metadata.name }-${ $item.name }", role: "${ $item.role }"},
+		{reason: "a field of the custom resource", name: "${ .metadata.name }-${ $item.name }", role: "${ .spec.role }", want: ".spec.role can change"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			var messages, hints string
+			for _, f := range findingsOf(fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: team}
+spec:
+  api:
+    group: example.com
+    kind: Team
+    versions:
+    - name: v1
+      schema:
+        spec:
+          role: string | default=view
+          members | required=true %smaxItems=9:
+          - name: name | required=true
+            role: string | default=view
+  children:
+  - name: binding
+    forEach: .spec.members
+    template:
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: RoleBinding
+      metadata: {name: %q}
+      roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %q}
+      subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: jane}]
+`, tt.markers, tt.name, tt.role)) {
+				if f.Code == "immutable-field" || f.Severity != "warning" {
+					messages, hints = messages+f.Message, hints+f.Hint
+				}
+			}
+			if tt.want == "" && messages != "" || !strings.Contains(messages, tt.want) || !strings.Contains(hints, tt.hint) {
+				t.Errorf("findings %q with hints %q, want %q and %q", messages, hints, tt.want, tt.hint)
 			}
 		})
 	}

@@ -204,10 +204,11 @@ func (s *Simulation) internal(k cluster.Key, o cluster.Object) bool {
 	return s.templates[k.Namespace+"/"+ref] != nil
 }
 
-// Normalized returns an object as a user would apply it: without server-side
-// metadata, and with wall-clock times replaced by a fixed one.
+// Normalized returns an object as a user would apply it: without what the API server
+// sets, and with wall-clock times replaced by a fixed one.
 func (s *Simulation) Normalized(fields map[string]any) map[string]any {
-	out, _ := s.normalize((&unstructured.Unstructured{Object: fields}).DeepCopy().Object).(map[string]any)
+	o := cluster.WithoutAssigned(&unstructured.Unstructured{Object: fields})
+	out, _ := s.normalize(o.DeepCopy().Object).(map[string]any)
 	removeServerMetadata(out)
 	return out
 }

@@ -15,8 +15,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -294,13 +296,14 @@ func (w *world) isExpected(what string) {
 	}
 }
 
-// children returns the children in the cluster without the operator's metadata.
+// children returns the children in the cluster without the metadata of the operator and the
+// values of the API server.
 func (w *world) children() map[string]any {
 	w.t.Helper()
 	all := map[string]any{}
 	for _, c := range w.o.plan.Children {
 		if object := w.liveChild(c); object != nil {
-			all[c.Name] = bare(object)
+			all[c.Name] = bare(cluster.WithoutAssigned(&unstructured.Unstructured{Object: object}).Object)
 		}
 	}
 	return all

@@ -60,6 +60,7 @@ func Render(ctx context.Context, in Inputs, actions []Action) (Rendering, error)
 	children := map[int][]cluster.Key{} // by the index of the action that created them
 	shown := map[cluster.Key]int{}
 	for i, a := range actions {
+		a = a.named(i + 1)
 		created := s.cluster.Created
 		trace, gone, err := s.act(ctx, a)
 		if err != nil {
@@ -101,6 +102,19 @@ func Render(ctx context.Context, in Inputs, actions []Action) (Rendering, error)
 		}
 	}
 	return out, nil
+}
+
+// named returns the action with a name for a custom resource with a generateName.
+func (h Action) named(number int) Action {
+	for _, fields := range []*map[string]any{&h.Object, &h.Old} {
+		o := &unstructured.Unstructured{Object: *fields}
+		if *fields != nil && o.GetName() == "" && o.GetGenerateName() != "" {
+			o = o.DeepCopy()
+			o.SetName(cluster.GeneratedName(o, number))
+			*fields = o.Object
+		}
+	}
+	return h
 }
 
 // readyFailure returns the failure that the operator reports in the Ready

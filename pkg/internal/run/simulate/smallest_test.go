@@ -12,6 +12,7 @@ var smallestFields = map[string]string{
 	"Deployment":              `{"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"a","image":"b"}]}}}}`,
 	"StatefulSet":             `{"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}}`,
 	"Job":                     `{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}}`,
+	"Pod":                     `{"spec":{"containers":[{"name":"a","image":"b"}]}}`,
 	"CronJob":                 `{"spec":{"schedule":"@daily","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never","containers":[{"name":"a","image":"b"}]}}}}}}`,
 	"Service":                 `{"spec":{"ports":[{"port":1}]}}`,
 	"PersistentVolumeClaim":   `{"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}`,
