@@ -1,6 +1,7 @@
 // Command agreement compares the offline validation of argoperator with that of the
-// API server: it edits fields of realistic objects of built-in kinds, asks both, and
-// writes docs/explanation/agreement.md. It fails if they agree less than they have to.
+// API server: it edits fields of realistic objects of built-in kinds, asks both whether they
+// accept the result as a new object and as an update, and writes
+// docs/explanation/agreement.md. It fails if they agree less than they have to.
 package main
 
 import (
@@ -8,6 +9,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,14 +22,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed objects.yaml
-var objectsFile []byte
+// objectsFile has objects that are created and updated, updatesFile those that are only
+// updated.
+var (
+	//go:embed objects.yaml
+	objectsFile []byte
+	//go:embed updates.yaml
+	updatesFile []byte
+)
 
 func main() {
 	root := flag.String("root", "../..", "the repository")
 	list := flag.Bool("list", false, "print every disagreement")
+	only := flag.String("only", "", "compare only objects of this kind, and write no page")
 	flag.Parse()
-	if err := run(*root, *list, os.Stdout); err != nil {
+	if err := run(*root, *only, *list, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "agreement:", err)
 		os.Exit(1)
 	}
@@ -36,28 +45,41 @@ func main() {
 // answer is what both sides say of one mutation; an empty text means accepted.
 type answer struct {
 	kind         string
+	update       bool
 	path         []any
 	what         string
 	server, ours string
 }
 
+// name describes the mutation.
+func (a answer) name() string {
+	as := ""
+	if a.update {
+		as = "update of "
+	}
+	return fmt.Sprintf("%s%s %s (%s)", as, a.kind, pathText(a.path), a.what)
+}
+
 func (a answer) agrees() bool { return (a.server == "") == (a.ours == "") }
 
-func run(root string, list bool, out io.Writer) error {
+func run(root, only string, list bool, out io.Writer) error {
 	computed, err := computedFields(root)
 	if err != nil {
 		return err
 	}
-	answers, err := compare(root)
+	answers, err := compare(root, only)
 	if err != nil {
 		return err
 	}
 	for _, a := range answers {
 		if list && !a.agrees() {
-			fmt.Fprintf(out, "%s %s %s: server %q, argoperator %q\n", a.kind, pathText(a.path), a.what, a.server, a.ours)
+			fmt.Fprintf(out, "%s: server %q, argoperator %q\n", a.name(), a.server, a.ours)
 		}
 	}
 	r := newReport(answers, computed)
+	if only != "" {
+		return r.check()
+	}
 	if err := os.WriteFile(filepath.Join(root, "docs", "explanation", "agreement.md"), []byte(r.page()), 0o644); err != nil { //nolint:gosec // documentation
 		return err
 	}
@@ -65,20 +87,30 @@ func run(root string, list bool, out io.Writer) error {
 }
 
 // compare asks both sides about every mutation of every object.
-func compare(root string) ([]answer, error) {
-	all, err := objects()
-	if err != nil {
-		return nil, err
-	}
+func compare(root, only string) ([]answer, error) {
 	file, err := os.CreateTemp("", "agreement")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = os.Remove(file.Name()) }()
 	lines := bufio.NewWriter(file)
-	answers, err := askServer(all, json.NewEncoder(lines))
-	if err != nil {
-		return nil, err
+	asked := &questions{api: newServer(), written: json.NewEncoder(lines)}
+	for _, of := range []struct {
+		file    []byte
+		created bool
+	}{{objectsFile, true}, {updatesFile, false}} {
+		all, err := objects(of.file)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range all {
+			if only != "" && object["kind"] != only {
+				continue
+			}
+			if err := asked.about(object, of.created); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := lines.Flush(); err != nil {
 		return nil, err
@@ -86,33 +118,58 @@ func compare(root string) ([]answer, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return answers, askUs(root, file, answers)
+	return asked.answers, askUs(root, file, asked.answers)
 }
 
-func askServer(objects []map[string]any, written *json.Encoder) ([]answer, error) {
-	api := newServer()
-	var answers []answer
-	for _, object := range objects {
-		kind := object["kind"].(string)
-		if err := api.create(object); err != nil {
-			return nil, fmt.Errorf("the API server refuses the original: %w", err)
-		}
-		var failed error
-		mutations(object, func(m mutation) {
-			a := answer{kind: kind, path: m.path, what: m.what}
-			if err := api.create(m.object); err != nil {
-				a.server = err.Error()
-			}
-			if err := written.Encode(m.object); err != nil {
-				failed = err
-			}
-			answers = append(answers, a)
-		})
-		if failed != nil {
-			return nil, failed
-		}
+// questions are the mutations with the answers of the API server.
+type questions struct {
+	api     *server
+	written *json.Encoder // of what argoperator is asked
+	answers []answer
+}
+
+func (q *questions) add(a answer, err error, question any) error {
+	if err != nil {
+		a.server = err.Error()
 	}
-	return answers, nil
+	q.answers = append(q.answers, a)
+	return q.written.Encode(question)
+}
+
+// maxUpdates is how many valid values of one field are compared in updates.
+const maxUpdates = 4
+
+// about asks the API server about every mutation of an object.
+func (q *questions) about(object map[string]any, created bool) error {
+	original, err := q.api.created(object)
+	if err != nil {
+		return fmt.Errorf("the API server refuses the original: %w", err)
+	}
+	allocate(original)
+	kind, updates := object["kind"].(string), map[string]int{}
+	var failed error
+	mutations(object, func(m mutation) {
+		a := answer{kind: kind, path: m.path, what: m.what}
+		mutated, err := q.api.created(m.object)
+		if created {
+			failed = errors.Join(failed, q.add(a, err, m.object))
+		}
+		if at := pathText(m.path); err == nil && at != "metadata.name" && updates[at] < maxUpdates {
+			updates[at]++
+			a.update = true
+			failed = errors.Join(failed, q.add(a, q.api.update(original, m.object), pair{object, m.object}))
+			allocate(mutated)
+			a.what += ", back"
+			failed = errors.Join(failed, q.add(a, q.api.update(mutated, object), pair{m.object, object}))
+		}
+	})
+	return failed
+}
+
+// pair is an object before and after an update.
+type pair struct {
+	Before map[string]any `json:"before"`
+	After  map[string]any `json:"after"`
 }
 
 // askUs fills in the answers of argoperator.
@@ -134,10 +191,10 @@ func askUs(root string, objects io.Reader, answers []answer) error {
 	return nil
 }
 
-// objects returns the originals.
-func objects() ([]map[string]any, error) {
+// objects returns the originals in a file.
+func objects(file []byte) ([]map[string]any, error) {
 	var out []map[string]any
-	for _, text := range bytes.Split(objectsFile, []byte("\n---\n")) {
+	for _, text := range bytes.Split(file, []byte("\n---\n")) {
 		object, err := decode(text)
 		if err != nil {
 			return nil, err

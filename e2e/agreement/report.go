@@ -12,6 +12,7 @@ import (
 const (
 	leastComputed = 98
 	leastOverall  = 98
+	leastUpdates  = 98
 )
 
 // tally counts the answers about mutations.
@@ -58,25 +59,51 @@ var categories = []category{
 		"in-tree volume drivers", "The fields of storage drivers that Kubernetes has removed or deprecated are not validated.",
 		func(a answer) bool { return a.kind == "PersistentVolume" },
 	},
+	{
+		"features that are off", "Kubernetes 1.33 drops a field of a feature that is off by default, so that nothing changes. Later versions have it: resources of Pods and claims of devices, stop signals, classes of volume attributes.",
+		func(a answer) bool {
+			path := pathText(a.path)
+			pods := a.kind == "Pod" && strings.HasPrefix(path, "spec.resources") || strings.Contains(path, "template.spec.resources")
+			return a.update && (pods || slices.ContainsFunc(featureFields, func(f string) bool { return strings.Contains(path, f) }))
+		},
+	},
+	{
+		"two fields for one value", "The API server copies `serviceAccountName` to `serviceAccount` and `dataSource` to `dataSourceRef`. An update that removes or changes one of them has no effect on the other, which then counts.",
+		func(a answer) bool {
+			return a.update && slices.ContainsFunc(copiedFields, func(f string) bool { return strings.Contains(pathText(a.path), f) })
+		},
+	},
 	{"others", "Rules that are too rare to repeat in argoperator.", func(answer) bool { return true }},
 }
 
+// featureFields and copiedFields are parts of the paths of known disagreements.
+var (
+	featureFields = []string{"resourceClaims", "resources.claims", "stopSignal", "volumeAttributesClassName"}
+	copiedFields  = []string{"spec.serviceAccount", "spec.dataSource"}
+)
+
 type report struct {
-	all, computed tally
-	kinds         map[string]*tally
+	all, computed tally // of creations
+	updates       tally
+	kinds         map[string]*tally // of creations
+	updated       map[string]*tally
 	reasons       map[string]*tally
 	refused       []answer // by argoperator alone, for no known reason
 }
 
 func newReport(answers []answer, computed fields) *report {
-	r := &report{kinds: map[string]*tally{}, reasons: map[string]*tally{}}
+	r := &report{kinds: map[string]*tally{}, updated: map[string]*tally{}, reasons: map[string]*tally{}}
 	for _, a := range answers {
-		if r.kinds[a.kind] == nil {
-			r.kinds[a.kind] = &tally{}
+		kinds, all := r.kinds, &r.all
+		if a.update {
+			kinds, all = r.updated, &r.updates
 		}
-		r.kinds[a.kind].add(a)
-		r.all.add(a)
-		if computed.has(a.kind, a.path) {
+		if kinds[a.kind] == nil {
+			kinds[a.kind] = &tally{}
+		}
+		kinds[a.kind].add(a)
+		all.add(a)
+		if !a.update && computed.has(a.kind, a.path) {
 			r.computed.add(a)
 		}
 		if a.agrees() {
@@ -105,8 +132,11 @@ func (r *report) check() error {
 	if got := r.all.percent(); got < leastOverall {
 		errs = append(errs, fmt.Errorf("they agree about %.1f %% of all fields, want %d", got, leastOverall))
 	}
+	if got := r.updates.percent(); got < leastUpdates {
+		errs = append(errs, fmt.Errorf("they agree about %.1f %% of all updates, want %d", got, leastUpdates))
+	}
 	for _, a := range r.refused {
-		errs = append(errs, fmt.Errorf("only argoperator refuses %s %s (%s): %s", a.kind, pathText(a.path), a.what, a.ours))
+		errs = append(errs, fmt.Errorf("only argoperator refuses %s: %s", a.name(), a.ours))
 	}
 	return errors.Join(errs...)
 }
@@ -151,6 +181,12 @@ func (r *report) page() string {
 	for _, kind := range slices.Sorted(maps.Keys(r.kinds)) {
 		b.WriteString(r.kinds[kind].row(kind))
 	}
+	b.WriteString(updates)
+	header("Updates of")
+	for _, kind := range slices.Sorted(maps.Keys(r.updated)) {
+		b.WriteString(r.updated[kind].row(kind))
+	}
+	b.WriteString(r.updates.row("all"))
 	b.WriteString("\n## Known disagreements\n\n| Category | False accepts | False refusals | Reason |\n|---|---:|---:|---|\n")
 	for _, c := range categories {
 		if t := r.reasons[c.name]; t != nil {
@@ -160,6 +196,16 @@ func (r *report) page() string {
 	b.WriteString(closing)
 	return b.String()
 }
+
+const updates = `
+## Updates
+
+Some fields cannot change after creation, others only in one direction. Each pair of an original and a valid change of one field is
+an update, there and back. Kubernetes answers with its validation of updates, argoperator with its API server in memory, where claims
+count as bound. ` + "`argoperator lint`" + ` and ` + "`update: Recreate`" + ` use the same rules
+([immutable fields](../how-to/immutable-fields.md)).
+
+`
 
 const closing = `
 ## Accepted, with a warning

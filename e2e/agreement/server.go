@@ -1,8 +1,11 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,9 +19,11 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/api/legacyscheme"
+	"k8s.io/kubernetes/pkg/api/service"
 	_ "k8s.io/kubernetes/pkg/apis/apps/install"
 	_ "k8s.io/kubernetes/pkg/apis/autoscaling/install"
 	_ "k8s.io/kubernetes/pkg/apis/batch/install"
+	_ "k8s.io/kubernetes/pkg/apis/certificates/install"
 	_ "k8s.io/kubernetes/pkg/apis/coordination/install"
 	"k8s.io/kubernetes/pkg/apis/core"
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
@@ -30,6 +35,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/scheduling/install"
 	_ "k8s.io/kubernetes/pkg/apis/storage/install"
 	"k8s.io/kubernetes/pkg/capabilities"
+	"k8s.io/kubernetes/pkg/registry/apps/controllerrevision"
 	"k8s.io/kubernetes/pkg/registry/apps/daemonset"
 	"k8s.io/kubernetes/pkg/registry/apps/deployment"
 	"k8s.io/kubernetes/pkg/registry/apps/replicaset"
@@ -37,6 +43,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/autoscaling/horizontalpodautoscaler"
 	"k8s.io/kubernetes/pkg/registry/batch/cronjob"
 	"k8s.io/kubernetes/pkg/registry/batch/job"
+	"k8s.io/kubernetes/pkg/registry/certificates/certificates"
 	"k8s.io/kubernetes/pkg/registry/coordination/lease"
 	"k8s.io/kubernetes/pkg/registry/core/configmap"
 	"k8s.io/kubernetes/pkg/registry/core/endpoint"
@@ -49,7 +56,7 @@ import (
 	"k8s.io/kubernetes/pkg/registry/core/replicationcontroller"
 	"k8s.io/kubernetes/pkg/registry/core/resourcequota"
 	"k8s.io/kubernetes/pkg/registry/core/secret"
-	"k8s.io/kubernetes/pkg/registry/core/service"
+	serviceregistry "k8s.io/kubernetes/pkg/registry/core/service"
 	"k8s.io/kubernetes/pkg/registry/core/serviceaccount"
 	"k8s.io/kubernetes/pkg/registry/discovery/endpointslice"
 	"k8s.io/kubernetes/pkg/registry/networking/ingress"
@@ -63,11 +70,19 @@ import (
 	"k8s.io/kubernetes/pkg/registry/rbac/rolebinding"
 	"k8s.io/kubernetes/pkg/registry/scheduling/priorityclass"
 	"k8s.io/kubernetes/pkg/registry/storage/csidriver"
+	"k8s.io/kubernetes/pkg/registry/storage/csistoragecapacity"
 	"k8s.io/kubernetes/pkg/registry/storage/storageclass"
+	"k8s.io/kubernetes/pkg/registry/storage/volumeattachment"
 )
 
+// strategy is what the API server does with objects of a kind.
+type strategy interface {
+	rest.RESTCreateStrategy
+	rest.RESTUpdateStrategy
+}
+
 // strategies are the API server's own, by kind.
-var strategies = map[string]rest.RESTCreateStrategy{
+var strategies = map[string]strategy{
 	"ClusterRole":             clusterrole.Strategy,
 	"ClusterRoleBinding":      clusterrolebinding.Strategy,
 	"ConfigMap":               configmap.Strategy,
@@ -98,10 +113,16 @@ var strategies = map[string]rest.RESTCreateStrategy{
 	"RoleBinding":             rolebinding.Strategy,
 	"RuntimeClass":            runtimeclass.Strategy,
 	"Secret":                  secret.Strategy,
-	"Service":                 service.Strategy,
+	"Service":                 serviceregistry.Strategy,
 	"ServiceAccount":          serviceaccount.Strategy,
 	"StatefulSet":             statefulset.Strategy,
 	"StorageClass":            storageclass.Strategy,
+
+	// Only their updates are compared.
+	"CertificateSigningRequest": certificates.Strategy,
+	"ControllerRevision":        controllerrevision.Strategy,
+	"CSIStorageCapacity":        csistoragecapacity.Strategy,
+	"VolumeAttachment":          volumeattachment.Strategy,
 }
 
 // server answers as the API server does when an object is applied server-side that
@@ -120,36 +141,74 @@ func newServer() *server {
 // create returns why the API server refuses an object; nil if it accepts it. It does
 // not modify the object.
 func (s *server) create(object map[string]any) error {
-	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
-	kind := u.GroupVersionKind()
-	strategy := strategies[kind.Kind]
-	if strategy == nil {
-		return fmt.Errorf("no strategy of %s", kind)
-	}
-	if u.GetName() == "" {
-		return errors.New("metadata.name: Required value: the URL of the request contains it")
-	}
-	manager, err := s.manager(kind)
+	_, err := s.created(object)
+	return err
+}
+
+// created returns an object as the API server stores it.
+func (s *server) created(object map[string]any) (runtime.Object, error) {
+	kind, err := kindOf(object)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	empty, err := legacyscheme.Scheme.New(schema.GroupVersionKind{Group: kind.Group, Version: runtime.APIVersionInternal, Kind: kind.Kind})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	applied, err := manager.Apply(empty, u, "agreement", true)
+	applied, ctx, err := s.apply(empty, object)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	accessor, err := meta.Accessor(applied)
 	if err != nil {
+		return nil, err
+	}
+	rest.FillObjectMetaSystemFields(accessor)
+	normalize(nil, applied)
+	return applied, rest.BeforeCreate(strategies[kind.Kind], ctx, applied)
+}
+
+// update returns why the API server refuses to update an object; nil if it accepts that.
+func (s *server) update(before runtime.Object, object map[string]any) error {
+	kind, err := kindOf(object)
+	if err != nil {
 		return err
 	}
-	ctx := request.WithNamespace(request.NewContext(), metaNamespace(strategy, accessor.GetNamespace()))
+	applied, ctx, err := s.apply(before, object)
+	if err != nil {
+		return err
+	}
+	normalize(before, applied)
+	return rest.BeforeUpdate(strategies[kind.Kind], ctx, applied, before)
+}
+
+func kindOf(object map[string]any) (schema.GroupVersionKind, error) {
+	u := &unstructured.Unstructured{Object: object}
+	kind := u.GroupVersionKind()
+	switch {
+	case strategies[kind.Kind] == nil:
+		return kind, fmt.Errorf("no strategy of %s", kind)
+	case u.GetName() == "":
+		return kind, errors.New("metadata.name: Required value: the URL of the request contains it")
+	}
+	return kind, nil
+}
+
+// apply applies an object to another one of its kind, which may be empty.
+func (s *server) apply(to runtime.Object, object map[string]any) (runtime.Object, context.Context, error) {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(object)}
+	kind := u.GroupVersionKind()
+	manager, err := s.manager(kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	applied, err := manager.Apply(to.DeepCopyObject(), u, "agreement", true)
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx := request.WithNamespace(request.NewContext(), metaNamespace(strategies[kind.Kind], u.GetNamespace()))
 	ctx = request.WithRequestInfo(ctx, &request.RequestInfo{APIGroup: kind.Group, APIVersion: kind.Version})
-	rest.FillObjectMetaSystemFields(accessor)
-	normalize(applied)
-	return rest.BeforeCreate(strategy, ctx, applied)
+	return applied, ctx, nil
 }
 
 // metaNamespace returns the namespace in the URL of the request.
@@ -160,10 +219,61 @@ func metaNamespace(strategy rest.RESTCreateStrategy, namespace string) string {
 	return namespace
 }
 
-// normalize does what the storage of Services does before validation.
-func normalize(object runtime.Object) {
-	if s, ok := object.(*core.Service); ok && s.Spec.ClusterIP != "" && len(s.Spec.ClusterIPs) == 0 {
+// normalize does what the storage of Services does before validation: it keeps what is
+// allocated. before is nil for a new object.
+func normalize(before, object runtime.Object) {
+	s, ok := object.(*core.Service)
+	if !ok {
+		return
+	}
+	if s.Spec.ClusterIP != "" && len(s.Spec.ClusterIPs) == 0 {
 		s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
+	}
+	old, ok := before.(*core.Service)
+	if !ok || s.Spec.Type == core.ServiceTypeExternalName || old.Spec.Type == core.ServiceTypeExternalName {
+		return
+	}
+	s.Spec.ClusterIP = cmp.Or(s.Spec.ClusterIP, old.Spec.ClusterIP)
+	if len(s.Spec.ClusterIPs) == 0 {
+		s.Spec.ClusterIPs = old.Spec.ClusterIPs
+	}
+	if s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
+		s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
+	}
+	if len(s.Spec.IPFamilies) == 0 {
+		s.Spec.IPFamilies = old.Spec.IPFamilies
+	}
+	if s.Spec.IPFamilyPolicy == nil {
+		s.Spec.IPFamilyPolicy = old.Spec.IPFamilyPolicy
+	}
+	if service.NeedsHealthCheck(old) && service.NeedsHealthCheck(s) {
+		s.Spec.HealthCheckNodePort = cmp.Or(s.Spec.HealthCheckNodePort, old.Spec.HealthCheckNodePort)
+	}
+}
+
+// allocate gives a stored object what the API server and its controllers have given it
+// before the first update.
+func allocate(object runtime.Object) {
+	if accessor, err := meta.Accessor(object); err == nil {
+		accessor.SetResourceVersion("1")
+	}
+	switch o := object.(type) {
+	case *core.Service:
+		if o.Spec.Type == core.ServiceTypeExternalName {
+			return
+		}
+		if o.Spec.ClusterIP == "" {
+			o.Spec.ClusterIP, o.Spec.ClusterIPs = "10.96.0.10", []string{"10.96.0.10"}
+		}
+		if len(o.Spec.IPFamilies) == 0 {
+			single := core.IPFamilyPolicySingleStack
+			o.Spec.IPFamilies, o.Spec.IPFamilyPolicy = []core.IPFamily{core.IPv4Protocol}, &single
+		}
+		if service.NeedsHealthCheck(o) && o.Spec.HealthCheckNodePort == 0 {
+			o.Spec.HealthCheckNodePort = 30999
+		}
+	case *core.PersistentVolumeClaim:
+		o.Status.Phase, o.Status.Capacity = core.ClaimBound, o.Spec.Resources.Requests.DeepCopy()
 	}
 }
 

@@ -1,17 +1,23 @@
-// Command verdicts reads objects in JSON, one a line, and prints for each a list of the
-// reasons why argoperator says that the API server refuses it, as a line of JSON.
-// e2e/agreement compares them with the answers of the API server.
+// Command verdicts reads JSON, one value a line, and prints for each a list of reasons as a
+// line of JSON. For an object, they are why argoperator says that the API server refuses it.
+// For {"before": OBJECT, "after": OBJECT}, they are why the API server in memory refuses the
+// update. e2e/agreement compares them with the answers of the API server.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
+	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 )
 
 func main() {
@@ -25,21 +31,76 @@ func main() {
 func run(in io.Reader, out io.Writer) error {
 	decoder, encoder := json.NewDecoder(in), json.NewEncoder(out)
 	decoder.UseNumber()
+	cache := cluster.NewCache()
 	for {
-		var object map[string]any
-		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
+		var value map[string]any
+		if err := decoder.Decode(&value); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		reasons := []string{}
-		for _, p := range admission.Child(object, nil) {
-			if !p.Warning {
-				reasons = append(reasons, p.Path+": "+p.Message)
-			}
+		reasons, err := verdict(value, cache)
+		if err != nil {
+			return err
 		}
 		if err := encoder.Encode(reasons); err != nil {
 			return err
 		}
 	}
+}
+
+func verdict(value map[string]any, cache *cluster.Cache) ([]string, error) {
+	before, isUpdate := value["before"].(map[string]any)
+	if !isUpdate {
+		return creation(value), nil
+	}
+	after, _ := value["after"].(map[string]any)
+	c := cluster.NewCluster(nil, cluster.Ticks())
+	c.Cache = cache
+	for _, object := range []map[string]any{before, after} {
+		if reasons, err := applied(c, object); err != nil || len(reasons) > 0 {
+			return reasons, err
+		}
+	}
+	return []string{}, nil
+}
+
+func creation(object map[string]any) []string {
+	reasons := []string{}
+	for _, p := range admission.Child(object, nil) {
+		if !p.Warning {
+			reasons = append(reasons, p.Path+": "+p.Message)
+		}
+	}
+	return reasons
+}
+
+// applied applies an object, and returns why the API server refuses it.
+func applied(c *cluster.Cluster, object map[string]any) ([]string, error) {
+	o := &unstructured.Unstructured{Object: object}
+	kind := c.Kind(o.GroupVersionKind())
+	path := "/api/" + kind.Version
+	if kind.Group != "" {
+		path = "/apis/" + kind.Group + "/" + kind.Version
+	}
+	if kind.Namespaced {
+		path += "/namespaces/" + o.GetNamespace()
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequest(http.MethodPatch, path+"/"+kind.Plural+"/"+o.GetName()+"?fieldManager=agreement&force=true", bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Content-Type", "application/apply-patch+yaml")
+	recorder := &cluster.Recorder{Cluster: c}
+	if _, err := recorder.RoundTrip(request); err != nil {
+		return nil, err
+	}
+	if call := recorder.TakeCalls()[0]; call.Status >= http.StatusBadRequest {
+		return []string{call.Outcome()}, nil
+	}
+	return nil, nil
 }
