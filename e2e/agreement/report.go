@@ -41,6 +41,7 @@ func (t tally) row(name string) string {
 type category struct {
 	name, reason string
 	is           func(a answer) bool
+	refuses      bool // argoperator may refuse what the API server accepts
 }
 
 // categories are in the order in which they apply; the last one takes the rest.
@@ -48,16 +49,19 @@ var categories = []category{
 	{
 		"integers that do not fit", "The API server keeps the lowest 32 bits of a number that is too large. It then stores another number than the template computes. argoperator rejects it.",
 		func(a answer) bool { return strings.Contains(a.ours, "does not fit int32") },
+		true,
 	},
 	{
 		"lists merged by server-side apply", "In a StatefulSet and in a few other places, only server-side apply rejects two entries with one key. `argoperator render` and `argoperator test` reject them, too. `argoperator lint` does not.",
 		func(a answer) bool {
 			return strings.Contains(a.server, "failed to create typed patch object")
 		},
+		false,
 	},
 	{
 		"in-tree volume drivers", "The fields of storage drivers that Kubernetes has removed or deprecated are not validated.",
-		func(a answer) bool { return a.kind == "PersistentVolume" },
+		func(a answer) bool { return !a.update && a.kind == "PersistentVolume" },
+		false,
 	},
 	{
 		"features that are off", "Kubernetes 1.33 drops a field of a feature that is off by default, so that nothing changes. Later versions have it: resources of Pods and claims of devices, stop signals, classes of volume attributes.",
@@ -66,14 +70,16 @@ var categories = []category{
 			pods := a.kind == "Pod" && strings.HasPrefix(path, "spec.resources") || strings.Contains(path, "template.spec.resources")
 			return a.update && (pods || slices.ContainsFunc(featureFields, func(f string) bool { return strings.Contains(path, f) }))
 		},
+		true,
 	},
 	{
 		"two fields for one value", "The API server copies `serviceAccountName` to `serviceAccount` and `dataSource` to `dataSourceRef`. An update that removes or changes one of them has no effect on the other, which then counts.",
 		func(a answer) bool {
 			return a.update && slices.ContainsFunc(copiedFields, func(f string) bool { return strings.Contains(pathText(a.path), f) })
 		},
+		true,
 	},
-	{"others", "Rules that are too rare to repeat in argoperator.", func(answer) bool { return true }},
+	{"others", "Rules that are too rare to repeat in argoperator.", func(answer) bool { return true }, false},
 }
 
 // featureFields and copiedFields are parts of the paths of known disagreements.
@@ -115,7 +121,7 @@ func newReport(answers []answer, computed fields) *report {
 			r.reasons[name] = &tally{}
 		}
 		r.reasons[name].add(a)
-		if i > 0 && a.server == "" {
+		if !categories[i].refuses && a.server == "" {
 			r.refused = append(r.refused, a)
 		}
 	}

@@ -96,8 +96,8 @@ func encodeText(o Object) {
 		o.Object["data"] = data
 	}
 	for key, value := range text {
-		if value, ok := value.(string); ok {
-			data[key] = base64.StdEncoding.EncodeToString([]byte(value))
+		if written, ok := value.(string); ok || value == nil {
+			data[key] = base64.StdEncoding.EncodeToString([]byte(written))
 		}
 	}
 	delete(o.Object, "stringData")
