@@ -80,7 +80,7 @@ def child_problems(run, child, template=""):
 
 
 def place_problems(run, child, entry):
-    """Checks where a child is: in a watched namespace, and where it is deleted with its owner."""
+    """Checks where a child is: in a watched namespace, and where it is deleted with its owner, unless it outlives it."""
     namespace = child["metadata"].get("namespace") or run.namespace
     if entry["namespaced"] and not namespace:
         yield f"needs a metadata.namespace, since {run.parent['kind']} is cluster-scoped"
@@ -88,7 +88,8 @@ def place_problems(run, child, entry):
         yield f"namespace {namespace} is not one of watchNamespaces"
     elif entry["namespaced"] and not run.may_choose(namespace, run.namespace):
         yield f"namespace {namespace} is not one of install.allowedNamespaces"
-    elif not run.finalizer and run.parent["namespaced"] and not (entry["namespaced"] and namespace == run.namespace):
+    elif not run.finalizer and entry.get("onDelete") != "Orphan" and run.parent["namespaced"] and not (
+            entry["namespaced"] and namespace == run.namespace):
         yield (f"{child['kind']} {child['metadata']['name']} outside of namespace {run.namespace} needs a finalizer: "
                "Kubernetes would not delete it")
 

@@ -100,6 +100,11 @@ class Run:
             return True
         return entry["namespaced"] and child["metadata"].get("namespace") == (self.namespace if namespace is None else namespace)
 
+    def has_unowned(self, kind):
+        """Whether the definition has a child of this kind that cannot, or must not, have an ownerReference."""
+        return any(other.get("unowned") for other in self.config["children"]
+                   if (other["apiVersion"], other["kind"]) == (kind["apiVersion"], kind["kind"]))
+
     def may_choose(self, namespace, own):
         """Whether a custom resource of namespace `own` may make the operator access a namespace."""
         return not self.allowed or namespace == own or re.fullmatch(self.allowed, namespace) is not None
@@ -108,7 +113,7 @@ class Run:
         """The namespaces that can contain children of the custom resource; "" means all."""
         if not kind["namespaced"]:
             return [""]
-        if self.parent["namespaced"] and not self.finalizer:
+        if self.parent["namespaced"] and not self.finalizer and not self.has_unowned(kind):
             return [self.namespace]
         return sorted(set(self.watched + [self.namespace])) if self.watched and self.namespace else self.watched or [""]
 
@@ -174,10 +179,8 @@ def belongs(run, cr, child):
 def by_label(run, cr, child, entry):
     """Whether a child is known by its labels: it is not owned, because it cannot be or is to outlive its owner. Only of
     kinds of which the definition has such a child the labels are protected."""
-    if not any(other.get("unowned") for other in run.config["children"]
-               if (other["apiVersion"], other["kind"]) == (entry["apiVersion"], entry["kind"])):
-        return False
-    return entry.get("onDelete") == "Orphan" or not run.ownable(child, entry, cr["metadata"].get("namespace") or "")
+    owned = entry.get("onDelete") != "Orphan" and run.ownable(child, entry, cr["metadata"].get("namespace") or "")
+    return run.has_unowned(entry) and not owned
 
 
 def labelled(run, metadata, uid):
