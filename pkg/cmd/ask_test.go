@@ -40,7 +40,7 @@ func TestAsk(t *testing.T) {
 			name: "invalid answers", reason: "the question is repeated with the reason", flags: initFlags{options: usual},
 			answers: "\nA b\na\nexample\n\nfoo\nFoo\npod\n\nruby\n\n",
 			want:    scaffold.Options{Name: "a", Group: "example.com", Kind: "Foo", Child: "deployment"},
-			output:  []string{"an answer is required\n", `"A b" is not a DNS label`, `"example" has no dot`, `"foo" is not a kind`, "choose one of deployment, configmap\n", "choose one of template, python"},
+			output:  []string{"an answer is required\n", `"A b" is not a DNS label`, `"example" has no dot`, `the kind foo begins with a small letter`, "choose one of deployment, configmap\n", "choose one of template, python"},
 		},
 		{
 			name: "the rest", reason: "answers given as flags are not requested", flagsGiven: "child logic",

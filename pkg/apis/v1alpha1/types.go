@@ -108,7 +108,7 @@ type Existing struct {
 	Group string `json:"group,omitempty"`
 	// Version of the kind, such as `v1`.
 	Version string `json:"version"`
-	// Kind in CamelCase, such as `ConfigMap`.
+	// Kind, such as `ConfigMap`.
 	Kind string `json:"kind"`
 	// Resource name in the URL.
 	// +defaultText=of a built-in kind its own, else the English plural of `kind`

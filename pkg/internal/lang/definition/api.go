@@ -51,14 +51,14 @@ func (c *checker) ownAPI() {
 	if c.has(api.Group, p.To("group")) && c.subdomain(api.Group, p.To("group")) {
 		c.ownGroup(api.Group, p.To("group"))
 	}
-	if c.has(api.Kind, p.To("kind")) && !c.camelCase(api.Kind, p.To("kind")) {
+	if c.has(api.Kind, p.To("kind")) && !c.ownKind(api.Kind, p.To("kind")) {
 		return
 	}
 	if c.Written(p.To("plural")) {
-		c.label(api.Plural, p.To("plural"))
+		c.resourceName(api.Plural, p.To("plural"))
 	}
-	c.labels(api.ShortNames, p.To("shortNames"))
-	c.labels(api.Categories, p.To("categories"))
+	c.resourceNames(api.ShortNames, p.To("shortNames"))
+	c.resourceNames(api.Categories, p.To("categories"))
 	c.distinct(api, p)
 	if crd := api.Plural + "." + api.Group; len(crd) > maxSubdomain {
 		c.add(
@@ -71,6 +71,21 @@ func (c *checker) ownAPI() {
 }
 
 const maxSubdomain = 253
+
+// ownKind checks a new kind, and returns whether the API server accepts it. The kind of
+// its lists is four characters longer, and a name as well.
+func (c *checker) ownKind(kind string, p source.Path) bool {
+	if !c.kindName(kind, maxLabel-len("List"), p) {
+		return false
+	}
+	if first := kind[:1]; first != strings.ToUpper(first) {
+		c.report(p, diag.Finding{
+			Severity: diag.Warning, Code: diag.BadName,
+			Message: fmt.Sprintf("the kind %s begins with a small letter, which is unusual in Kubernetes", kind),
+		}.Writing(toKind(kind)))
+	}
+	return true
+}
 
 func (c *checker) ownGroup(group string, p source.Path) {
 	switch {

@@ -44,26 +44,26 @@ func (c *checker) childKind(child v1alpha1.Child, p source.Path) {
 	if c.has(child.APIVersion, at.To("apiVersion")) {
 		c.apiVersion(group, version, at.To("apiVersion"))
 	}
-	if !c.has(child.Kind, at.To("kind")) || !c.camelCase(child.Kind, at.To("kind")) || child.APIVersion == "" {
+	if !c.has(child.Kind, at.To("kind")) || !c.kindName(child.Kind, maxLabel, at.To("kind")) || child.APIVersion == "" {
 		return
 	}
 	if c.Written(p.To("plural")) {
-		c.label(child.Plural, p.To("plural"))
+		c.resourceName(child.Plural, p.To("plural"))
 	}
 	_, known := c.knownKind(kindRef{group, version, child.Kind, child.Plural, child.Scope}, p, at.To("kind"))
 	if known || isBuiltinGroup(group) || c.Written(p.To("crd")) || child.Plural != "" && child.Scope != "" {
 		return
 	}
-	if builtin, moved := schema.FindBuiltinNamed(child.Kind); moved && !c.Written(p.To("plural")) && !c.Written(p.To("scope")) {
+	if builtin, moved := schema.FindBuiltinSpelled(child.Kind); moved && !c.Written(p.To("plural")) && !c.Written(p.To("scope")) {
+		fix := "apiVersion: " + builtin.APIVersion()
+		if child.Kind != builtin.Kind {
+			fix += " and kind: " + builtin.Kind
+		}
 		c.add(
 			at.To("apiVersion"),
 			diag.UnknownKind,
 			fmt.Sprintf("%s has no built-in kind %s", child.APIVersion, child.Kind),
-			fmt.Sprintf(
-				"write apiVersion: %s; for another %s, add plural and scope, or crd: {file: crd.yaml}",
-				builtin.APIVersion(),
-				child.Kind,
-			),
+			fmt.Sprintf("write %s; for another %s, add plural and scope, or crd: {file: crd.yaml}", fix, child.Kind),
 		)
 		return
 	}
@@ -82,12 +82,5 @@ func (c *checker) apiVersion(group, version string, p source.Path) {
 	if group != "" && !c.subdomain(group, p) {
 		return
 	}
-	if !versionName.MatchString(version) {
-		c.add(
-			p,
-			diag.BadName,
-			fmt.Sprintf("%q is not a version", version),
-			"write GROUP/VERSION, such as apps/v1, or v1 for the core group",
-		)
-	}
+	c.versionName(version, p, "write GROUP/VERSION, such as apps/v1, or v1 for the core group")
 }

@@ -120,10 +120,13 @@ func (c *checker) existing() {
 	if e.Group != "" {
 		c.subdomain(e.Group, p.To("group"))
 	}
-	if c.has(e.Version, p.To("version")) && !versionName.MatchString(e.Version) {
-		c.add(p.To("version"), diag.BadName, fmt.Sprintf("%q is not a version", e.Version), versionHint)
+	if c.has(e.Version, p.To("version")) {
+		c.versionName(e.Version, p.To("version"), versionHint)
 	}
-	if !c.has(e.Kind, p.To("kind")) || !c.camelCase(e.Kind, p.To("kind")) {
+	if c.Written(p.To("plural")) {
+		c.resourceName(e.Plural, p.To("plural"))
+	}
+	if !c.has(e.Kind, p.To("kind")) || !c.kindName(e.Kind, maxLabel, p.To("kind")) {
 		return
 	}
 	known, ok := c.knownKind(kindRef{e.Group, e.Version, e.Kind, e.Plural, e.Scope}, p, p.To("kind"))

@@ -47,19 +47,21 @@ func isBuiltinGroup(group string) bool {
 	return slices.ContainsFunc(schema.BuiltinKinds(), func(b schema.BuiltinKind) bool { return b.Group == group })
 }
 
-// kindHint suggests the group of a kind, or a kind with a similar name.
+// kindHint suggests a kind with a similar name, or the group of a kind.
 func kindHint(ref kindRef) string {
+	apiVersion := apiVersionOf(ref.group, ref.version)
 	var names []string
 	for _, b := range schema.BuiltinKinds() {
-		if b.Kind == ref.kind {
-			return fmt.Sprintf("%s is in %s", b.Kind, b.APIVersion())
-		}
-		if b.Group == ref.group && b.Version == ref.version {
+		if b.APIVersion() == apiVersion {
 			names = append(names, b.Kind)
 		}
 	}
-	if hint := source.Spelling(ref.kind, names); hint != "" {
+	elsewhere, ok := schema.FindBuiltinSpelled(ref.kind)
+	if hint := source.Spelling(ref.kind, names); hint != "" && (!ok || elsewhere.APIVersion() == apiVersion) {
 		return hint
+	}
+	if ok {
+		return fmt.Sprintf("%s is in %s", elsewhere.Kind, elsewhere.APIVersion())
 	}
 	return "write plural and scope if your cluster has it"
 }

@@ -44,8 +44,8 @@ func (c *checker) versions() {
 }
 
 func (c *checker) version(v v1alpha1.Version, p source.Path) {
-	if c.has(v.Name, p.To("name")) && !versionName.MatchString(v.Name) {
-		c.add(p.To("name"), diag.BadName, fmt.Sprintf("%q is not a version", v.Name), versionHint)
+	if c.has(v.Name, p.To("name")) {
+		c.versionName(v.Name, p.To("name"), versionHint)
 	}
 	if v.DeprecationWarning != "" && !v.Deprecated {
 		c.addKey(

@@ -31,7 +31,7 @@ func TestProblems(t *testing.T) {
 			},
 			want: []string{
 				`Scope: "cluster" is not one of`, `Child: "pod" is not one of`, `Logic: "ruby" is not one of`, `Name: "My.App" is not a DNS label`,
-				`Group: "example" has no dot`, `Kind: "thing" is not a kind`, `Version: "1" is not a version`, `Namespace: "A" is not a DNS label`,
+				`Group: "example" has no dot`, `Kind: the kind thing begins with a small letter`, `Version: "1" is not a version`, `Namespace: "A" is not a DNS label`,
 			},
 		},
 		{

@@ -279,6 +279,73 @@ spec:
 `))
 }
 
+// TestUnusualNames requires that every name works that the API server accepts for a
+// CustomResourceDefinition: versions other than v1beta1, and kinds that begin with a small
+// letter or contain a hyphen.
+func TestUnusualNames(t *testing.T) {
+	t.Parallel()
+	names := strings.NewReplacer("s3.example.com", "data.example.com", "name: v1", "name: v1api20230101", "kind: Bucket", "kind: postgre-sql",
+		"listKind: BucketList", "listKind: postgre-sqlList", "singular: bucket", "singular: postgre-sql", "scope: Cluster", "scope: Namespaced")
+	dir := fstest.MapFS{"bucket.yaml": &fstest.MapFile{Data: []byte(names.Replace(buckets))}}
+	const others = `  related:
+  - {name: zone, apiVersion: example.org/v1api3, kind: zone, plural: zones, scope: Namespaced, names: ["${ .spec.region }"]}
+  patches:
+  - {name: quota, plural: quotas, scope: Namespaced, template: {apiVersion: example.org/next, kind: quota, metadata: {name: all}, spec: {of: "${ .spec.region }"}}}
+`
+	const moved = `  - name: moved
+    apply: {object: {apiVersion: example.org/v1api3, kind: zone, metadata: {name: north}, spec: {city: Rome}}}
+    expect:
+      children: [{kind: postgre-sql, spec: {region: Rome}}]
+      objects: [{kind: quota, metadata: {name: all}, spec: {of: north}}]
+`
+	for name, tt := range map[string]struct{ api, apiVersion string }{
+		"own":      {"group: example.com, kind: redis, versions: [{name: one, schema: {spec: {region: string}, status: {arn: string}}}]", "example.com/one"},
+		"existing": {"existing: {group: example.com, version: v1api2, kind: redis, plural: redises, status: true}", "example.com/v1api2"},
+	} {
+		for _, engine := range []string{"direct", "workflow"} {
+			t.Run(name+" "+engine, func(t *testing.T) {
+				t.Parallel()
+				region, more, step := ".spec.region", "", ""
+				if engine == "workflow" { // direct supports neither
+					region, more, step = "$related.zone.spec.city", others, moved
+				}
+				words := strings.NewReplacer("API", tt.api, "VERSION", tt.apiVersion, "ENGINE", engine, "REGION", region, "MORE", more, "STEP", step)
+				allPass(t, run(t, dir, words.Replace(`
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: xr}
+spec:
+  api: {API}
+  reconcile: {engine: ENGINE}
+  children:
+  - name: bucket
+    crd: {file: bucket.yaml}
+    template:
+      apiVersion: data.example.com/v1api20230101
+      kind: postgre-sql
+      metadata: {name: "${ .metadata.name }"}
+      spec: {region: "${ REGION }"}
+  status: {arn: "${ $children.bucket.status.arn }"}
+MORE`), words.Replace(`
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: life}
+spec:
+  resource: {object: {apiVersion: VERSION, kind: redis, metadata: {name: one}, spec: {region: north}}}
+  objects:
+  - object: {apiVersion: example.org/v1api3, kind: zone, metadata: {name: north, namespace: default}, spec: {city: north}}
+  - object: {apiVersion: example.org/next, kind: quota, metadata: {name: all, namespace: default}}
+  steps:
+  - {name: created, create: {}, expect: {exactly: true, children: [{kind: postgre-sql, metadata: {name: one}, spec: {region: north, class: standard}}]}}
+  - {name: its status, childStatus: {kind: postgre-sql, status: {arn: "a:b"}}, expect: {status: {arn: "a:b"}}}
+  - {name: drift, childEdit: {kind: postgre-sql, patch: {spec: {region: south}}}, expect: {children: [{kind: postgre-sql, spec: {region: north}}]}}
+STEP  - {name: deleted, delete: {}, expect: {gone: true, absent: [{kind: postgre-sql}]}}
+`)))
+			})
+		}
+	}
+}
+
 // TestAbsentKindOfPatch requires that expect.absent accepts the kinds of patches.
 func TestAbsentKindOfPatch(t *testing.T) {
 	t.Parallel()
