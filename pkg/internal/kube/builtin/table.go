@@ -35,7 +35,7 @@ func rules() map[place][]check {
 	serverSideApply := func(fields ...string) check { return distinct(nil, fields...) }
 	protocols := among("TCP", "UDP", "SCTP")
 	return map[place][]check{
-		in[appsv1.ControllerRevision]("revision"):                                {from(0)},
+		in[appsv1.ControllerRevision]("revision"):                                 {from(0)},
 		in[appsv1.DeploymentSpec]("minReadySeconds"):                              {from(0)},
 		in[appsv1.DeploymentSpec]("progressDeadlineSeconds"):                      {from(0)},
 		in[appsv1.DeploymentSpec]("revisionHistoryLimit"):                         {from(0)},
