@@ -41,6 +41,7 @@ type analyser struct {
 	spans        jq.Spans
 	problems     []Problem
 	reads        reads
+	tests        [][2]int      // from where to where the reads only decide between values
 	guards       []read        // paths that were tested, so they are not missing from here on
 	pending      []*gojq.Query // the right operands of the `and` whose left one is walked
 	calls        []*function   // the functions that are being expanded
@@ -81,13 +82,26 @@ func (c *templates) analyse(e *expr) {
 		e.value, e.min = unknown(), 0
 		a.reads = append(a.reads, read{root: inputRoot})
 	}
+	c.flows = append(c.flows, a.flows()...)
 	a.wholeChildren()
 	c.reads = append(c.reads, a.reads...)
+	e.reads = a.reads
 	c.need(e, a)
 	for _, p := range a.problems {
 		p.Path, p.Offset, p.FixAt, p.FixEnd = e.path, p.Offset+e.at, p.FixAt+e.at, p.FixEnd+e.at
 		c.problem(p)
 	}
+}
+
+// flows returns the reads of values that may become a part of the result.
+func (a *analyser) flows() reads {
+	var out reads
+	for i, one := range a.reads {
+		if !slices.ContainsFunc(a.tests, func(t [2]int) bool { return t[0] <= i && i < t[1] }) {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // severalValues reports an expression that yields more than one value.
@@ -407,6 +421,7 @@ func (a *analyser) tested(cond *gojq.Query, in value, names *env) result {
 	from := len(a.reads)
 	test := a.query(cond, in, names)
 	a.use(test.value)
+	a.tests = append(a.tests, [2]int{from, len(a.reads)})
 	a.guards = append(a.guards, a.reads[from:]...)
 	return test
 }

@@ -20,7 +20,8 @@ type expr struct {
 	source string // without unnecessary space
 	spans  jq.Spans
 
-	defines bool // source starts with a function definition
+	defines bool  // source starts with a function definition
+	reads   reads // what it reads
 	result
 }
 

@@ -18,11 +18,14 @@ type Program struct {
 	source string
 	code   *jq.Program
 	reads  reads
+	flows  reads // those of values that may become a part of the result
 	needs  []Need
 	waits  func() []*Program // for the needs
 	typ    schema.Type
 	parts  []located
-	apart  func() []compiledPart // the parts
+	// computed are the values of a template that expressions compute.
+	computed []Part
+	apart    func() []compiledPart // the parts
 }
 
 // located is an expression of a template, with its place in it.
@@ -32,7 +35,7 @@ type located struct {
 	at     int // offset in the value
 }
 
-// Type returns the type of the results of a template; unknown parts are of any type.
+// Type returns the type of the results; unknown parts are of any type.
 func (p *Program) Type() schema.Type {
 	if p.typ == nil {
 		return schema.Any()
@@ -50,6 +53,13 @@ func (p *Program) Source() string { return p.source }
 // Reads lists the paths below "." that the program reads, possibly with more. A path
 // stands for everything below it; the empty path is the whole input.
 func (p *Program) Reads() [][]string { return p.reads.paths(inputRoot) }
+
+// Flows lists the paths below "." whose values may become a part of the result, possibly with more: not
+// those that only a condition reads.
+func (p *Program) Flows() [][]string { return p.flows.paths(inputRoot) }
+
+// ReadsOfItem lists the paths below $item that the program reads, possibly with more.
+func (p *Program) ReadsOfItem() [][]string { return p.reads.paths(itemRoot) }
 
 // ReadsChildren returns the paths that the program reads, by child.
 func (p *Program) ReadsChildren() map[string][][]string { return p.reads.children() }
@@ -69,6 +79,9 @@ func (p *Program) ReadsItem() [][]string {
 
 // ReadsIndex reports whether the program reads $index.
 func (p *Program) ReadsIndex() bool { return p.reads.has(indexRoot) }
+
+// UsesOthers reports whether the program reads children or related objects.
+func (p *Program) UsesOthers() bool { return p.reads.others() }
 
 // UsesRelated reports whether the program reads $related.
 func (p *Program) UsesRelated() bool { return p.reads.has(relatedRoot) }

@@ -58,7 +58,7 @@ func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 	if e == nil {
 		return nil, c.problems
 	}
-	return c.program(node{source: e.one()})
+	return c.program(node{source: e.one(), typ: e.toType()})
 }
 
 // bare removes a ${ } around an expression.

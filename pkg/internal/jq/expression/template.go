@@ -37,8 +37,10 @@ type templates struct {
 	given     []read      // paths that always exist
 	problems  []Problem
 	reads     reads
+	flows     reads // those of values that may become a part of the result
 	needs     []Need
 	parts     []located
+	computed  []Part
 	trial     bool   // the problems are counted, not reported
 	text      string // the text with several parts that is being compiled
 }
@@ -88,7 +90,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
-	p.needs, p.typ, p.parts = c.needs, n.typ, c.parts
+	p.flows, p.needs, p.typ, p.parts, p.computed = c.flows, c.needs, n.typ, c.parts, c.computed
 	p.waits, p.apart = sync.OnceValue(p.compiledNeeds), sync.OnceValue(p.compiledParts)
 	return p, c.problems
 }
@@ -207,6 +209,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		}
 		source := e.one()
 		c.located(e, source)
+		c.computed = append(c.computed, Part{Path: path, Whole: true, Types: []schema.Type{e.toType()}, from: e.from, reads: e.reads})
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
 	fits := (*templates).wantText
@@ -254,10 +257,12 @@ func (c *templates) located(e *expr, source string) {
 func (c *templates) interpolate(path []string, parts []part, fits use) node {
 	var b strings.Builder
 	b.WriteByte('"')
+	whole := Part{Path: path, texts: []string{""}}
 	for _, p := range parts {
 		if !p.expr {
 			text := jq.Quote(p.text)
 			b.WriteString(text[1 : len(text)-1])
+			whole.texts[len(whole.texts)-1] += p.text
 			continue
 		}
 		e := c.expr(path, p, fits)
@@ -270,7 +275,10 @@ func (c *templates) interpolate(path []string, parts []part, fits use) node {
 		}
 		c.located(e, source)
 		b.WriteString(`\(` + source + `)`)
+		whole.texts, whole.Types = append(whole.texts, ""), append(whole.Types, e.toType())
+		whole.reads = append(whole.reads, e.reads...)
 	}
+	c.computed = append(c.computed, whole)
 	b.WriteByte('"')
 	return node{source: b.String(), typ: schema.Of(schema.String)}
 }

@@ -67,6 +67,20 @@ func goType(t reflect.Type) Type {
 	return fromGo{t}
 }
 
+// Name returns the name of a type of Kubernetes in package coretypes, such as core/v1.EnvVar; "" for another type.
+func Name(t Type) string {
+	g, ok := t.(fromGo)
+	if !ok || g.t.Name() == "" {
+		return ""
+	}
+	for _, prefix := range [...]string{"k8s.io/api/", "k8s.io/apimachinery/pkg/apis/"} {
+		if of, found := strings.CutPrefix(g.t.PkgPath(), prefix); found {
+			return of + "." + g.t.Name()
+		}
+	}
+	return ""
+}
+
 func (g fromGo) Kind() Kind {
 	switch g.t.Kind() {
 	case reflect.Struct, reflect.Map:

@@ -24,13 +24,12 @@ type compiler struct {
 	api      API
 	scope    expression.Scope // of expressions that are computed from the custom resource
 	findings diag.List
-	common   json.RawMessage      // the metadata of the children that logic makes, for the pod
-	shared   map[string]diag.List // by child: names that two custom resources may have in common
-	draft    bool                 // the definition has errors
+	common   json.RawMessage // the metadata of the children that logic makes, for the pod
+	draft    bool            // the definition has errors
 }
 
 func newCompiler(d *definition.Definition, api API) *compiler {
-	c := &compiler{d: d, api: api, shared: map[string]diag.List{}}
+	c := &compiler{d: d, api: api}
 	c.scope = expression.Scope{
 		Input:    parentType(d, api.Kind),
 		Name:     api.Kind.Kind + " " + api.Kind.Version,
@@ -129,6 +128,9 @@ func (c *compiler) children() []Child {
 		out = append(out, child)
 	}
 	waitForNamespaces(out)
+	for i, child := range out {
+		c.unique(child, out, "spec", "children", strconv.Itoa(i), "template", "metadata", "name")
+	}
 	if !c.draft {
 		c.cycles(out)
 	}
@@ -192,11 +194,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	scope := c.conditions(&out, in, path)
 	c.compileForPod(&out, in, path)
 	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
-		condition := c.api.SelectorJQ
-		if in.When != "" && out.When != nil {
-			condition = "(" + condition + ") and " + out.When.Source()
-		}
-		out.When, _ = expression.Expression(condition, c.scope, "boolean")
+		out.When, _ = expression.Expression(scope.Given, c.scope, "boolean")
 	}
 	live := expression.Scope{
 		Input: childType(c.d, in), Name: "the live " + in.Kind, Live: true, NoChildren: "readyWhen reads the live child itself: .",
@@ -248,15 +246,23 @@ func (c *compiler) namespaceHint() string {
 
 // conditions compiles forEach and `when`. It returns the scope of the template.
 func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expression.Scope {
+	selected := c.scope
+	selected.Given = c.api.SelectorJQ
+	if in.When != "" {
+		out.When = c.expression(in.When, selected, "boolean", append(slices.Clone(path), "when")...)
+	}
 	scope := c.scope
-	scope.Given, scope.Waits = cmp.Or(in.When, c.misplacedWhen(in)), true
+	scope.Given, scope.Waits = cmp.Or(in.When, c.misplacedWhen(in), c.api.SelectorJQ), true
+	if c.api.SelectorJQ != "" && out.When != nil {
+		scope.Given = "(" + c.api.SelectorJQ + ") and (" + out.When.Source() + ")"
+	}
 	scope.Each = c.draft && c.d.Doubtful(path...)
 	if in.ForEach != "" {
 		out.ForEach = c.expression(in.ForEach, scope, "array", append(slices.Clone(path), "forEach")...)
 		scope.Each = true
-	}
-	if in.When != "" {
-		out.When = c.expression(in.When, c.scope, "boolean", append(slices.Clone(path), "when")...)
+		if out.ForEach != nil {
+			scope.Item = out.ForEach.Type().Item()
+		}
 	}
 	return scope
 }
@@ -332,51 +338,6 @@ func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scop
 	if out.ObjectName == nil {
 		return
 	}
-	// If the custom resource chooses the namespace, its user must avoid conflicts: a
-	// pod does not touch an object of another owner, and the direct engine does not
-	// support such a namespace.
-	reads := out.ObjectName.Reads()
-	_, chosen := mutableField(reads)
-	if out.Namespace != nil && !out.SameNamespace {
-		reads = slices.Concat(reads, out.Namespace.Reads())
-	}
-	_, placed := mutableField(reads)
-	if !distinct(reads) && !placed {
-		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
-			fmt.Sprintf("metadata.name does not contain the name of its %s: two custom resources could share one child", c.scope.Name),
-			"add ${ .metadata.name } to it")
-	} else if !chosen && c.api.Kind.Namespaced && !(out.Kind.Namespaced && out.SameNamespace) &&
-		!distinctInCluster(out.ObjectName, out.Namespace) {
-		var shared diag.List
-		shared.Warn(c.d.Position(append(at, "name")...), diag.BadValue,
-			fmt.Sprintf("metadata.name does not contain the namespace of its %s: custom resources with the same name in two namespaces "+
-				"could share one child", c.scope.Name),
-			"add ${ .metadata.namespace } to the name")
-		c.shared[in.Name] = shared
-	}
-	if in.ForEach != "" && !out.ObjectName.UsesItem() && (out.Namespace == nil || !out.Namespace.UsesItem()) {
-		c.findings.Add(c.d.Position(append(at, "name")...), diag.BadValue,
-			"metadata.name is the same for all items of forEach: they would share one object",
-			"add what distinguishes the items: ${ $index }, ${ $item } or a field of $item")
-	}
-}
-
-// distinct reports whether the fields differ between any two custom resources of a
-// namespace.
-func distinct(reads [][]string) bool {
-	return slices.ContainsFunc(reads, func(path []string) bool {
-		return len(path) < 2 || path[0] == "metadata" && (path[1] == "name" || path[1] == "uid")
-	})
-}
-
-// distinctInCluster reports whether a name, or its namespace, differs between any two
-// custom resources of the cluster.
-func distinctInCluster(programs ...*expression.Program) bool {
-	return slices.ContainsFunc(programs, func(p *expression.Program) bool {
-		return p != nil && slices.ContainsFunc(p.Reads(), func(path []string) bool {
-			return len(path) < 2 || path[0] == "metadata" && (path[1] == "namespace" || path[1] == "uid")
-		})
-	})
 }
 
 func (c *compiler) expression(source string, scope expression.Scope, want string, path ...string) *expression.Program {

@@ -55,19 +55,12 @@ type configured struct {
 // New plans a definition, and completes the schema of its status. The findings list what
 // no engine supports. If one of them is an error, the plan is nil.
 func New(d *definition.Definition) (*Plan, diag.List) {
-	declared, ambiguous, findings := declare(d)
+	declared, findings := declare(d)
 	if findings.HasErrors() {
 		return nil, findings
 	}
 	decided, refused := decide(declared, d)
 	findings = slices.Concat(findings, refused, ungrouped(&decided, d), unsupported(&decided, d))
-	if !decided.Reconcile.Execution.RunsPods { // a pod checks who owns the object, and so does the program of listed objects
-		for _, child := range decided.Children {
-			if !decided.listed(child) {
-				findings = append(findings, ambiguous[child.Name]...)
-			}
-		}
-	}
 	if findings.HasErrors() {
 		return nil, findings
 	}
@@ -82,9 +75,8 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	}, findings
 }
 
-// declare compiles the expressions. It returns by child the findings about names that two
-// custom resources may have in common.
-func declare(d *definition.Definition) (declared, map[string]diag.List, diag.List) {
+// declare compiles the expressions.
+func declare(d *definition.Definition) (declared, diag.List) {
 	spec, base := d.Operator.Spec, baseAPI(d)
 	c := newCompiler(d, base)
 	out := declared{
@@ -93,7 +85,7 @@ func declare(d *definition.Definition) (declared, map[string]diag.List, diag.Lis
 	}
 	inferStatus(d, out.Status)
 	out.API, out.childMetadata = withSchemas(base, d), c.common
-	return out, c.shared, c.findings
+	return out, c.findings
 }
 
 // decide chooses the engine and all that follows from it.

@@ -3,9 +3,8 @@
 // grant rights, and of custom resources that choose where the operator writes. Of the
 // emitted objects it checks what a definition can break.
 //
-// The rule of this package: a problem with every sample is an error of the
-// template; a problem with some samples is a warning about a value that the schema
-// permits.
+// The rule of this package: an error is a problem of every custom resource, by the types
+// of the values. A problem of samples is a warning about a value that the schema permits.
 package childcheck
 
 import (
@@ -19,11 +18,15 @@ import (
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/coretypes"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -144,7 +147,7 @@ func (t *run) findings(path ...string) diag.List {
 				causes.position,
 				found.Code,
 				message+", where the custom resource has "+specOf(least)+g.env.note,
-				t.remedy(g, least, found),
+				t.remedy(causes, least, found),
 			)
 		}
 	}
@@ -155,7 +158,9 @@ func (t *run) findings(path ...string) diag.List {
 // child.
 type cause struct {
 	position diag.Position
-	always   bool // every sample has the problem
+	always   bool // every custom resource has the problem
+	every    bool // every sample has it
+	opaque   bool // the schema says nothing of the value that has it
 	groups   []*group
 }
 
@@ -170,15 +175,20 @@ func (t *run) causes(path []string) []*cause {
 	for _, g := range t.groups {
 		at := t.position(path, g.problem)
 		every := g.count == t.count || g.count > g.cut && g.count-g.cut+t.cut == t.count
-		always := every && t.likely && !t.dependsOnText(g)
+		always := every && t.likely && t.proven(g)
+		_, opaque := t.opaque(g)
+		opaque = opaque && !always
 		i := slices.IndexFunc(out, func(c *cause) bool {
 			other := c.first().problem
+			if opaque || c.opaque {
+				return c.position == at && c.opaque == opaque
+			}
 			return c.position == at && c.always == always && other.Code == g.problem.Code &&
 				diag.WithoutIndexes(other.Path) == diag.WithoutIndexes(g.problem.Path) &&
 				other.exceedsLimit == g.problem.exceedsLimit
 		})
 		if i < 0 {
-			out = append(out, &cause{position: at, always: always})
+			out = append(out, &cause{position: at, always: always, every: every, opaque: opaque})
 			i = len(out) - 1
 		}
 		out[i].groups = append(out[i].groups, g)
@@ -211,15 +221,6 @@ func (t *run) find(g *group, cr customResource) (found childProblem, wanted, has
 		return childProblem{}, wanted, false
 	}
 	return problems[i], wanted, true
-}
-
-// dependsOnText reports whether a problem of all samples depends on the free text
-// in them: samples with other words do not have it.
-func (t *run) dependsOnText(g *group) bool {
-	return slices.ContainsFunc(t.samples.reworded(g.cr, g.problem.Message), func(cr customResource) bool {
-		_, wanted, has := t.find(g, cr)
-		return wanted && !has
-	})
 }
 
 // smallest returns the smallest custom resource with a problem, and the problem in
@@ -341,7 +342,14 @@ func failed(key string, err error) childProblem {
 
 // remedy suggests a fix for a problem of a custom resource. It names the field if
 // changing a single one removes the problem.
-func (t *run) remedy(g *group, cr map[string]any, p childProblem) string {
+func (t *run) remedy(c *cause, cr map[string]any, p childProblem) string {
+	g := c.first()
+	if part, is := t.opaque(g); is {
+		return t.describe(part)
+	}
+	if c.every && p.Hint != "" {
+		return p.Hint
+	}
 	field, how := "the field", "required, default, minLength, pattern, maximum …"
 	if t.samples.schema != nil {
 		causes := t.samples.schema.Causes(cr, func(object map[string]any) bool {
@@ -362,6 +370,23 @@ func (t *run) remedy(g *group, cr map[string]any, p childProblem) string {
 		}
 	}
 	return fmt.Sprintf("restrict %s in the schema (%s), or guard against the value in the expression", field, how)
+}
+
+// describe suggests a schema for a value of which the schema says nothing.
+func (t *run) describe(p expression.Part) string {
+	want, list := wantedBy(t.child, p), ""
+	if want.Kind() == schema.Array {
+		want, list = want.Item(), "[]"
+	}
+	field, is := p.Field()
+	name := schema.Name(want)
+	short := slices.ContainsFunc(t.d.Operator.Spec.API.Versions, func(v v1alpha1.Version) bool {
+		return v.Name == t.d.WorkingVersion() && v.OpenAPIV3Schema == nil
+	})
+	if !is || !short || len(field) < 2 || coretypes.Schema(name) == nil {
+		return "declare the fields of the value in the schema"
+	}
+	return fmt.Sprintf("declare %s in the schema: %s: %q", strings.Join(field, "."), field[len(field)-1], list+name)
 }
 
 // userFields returns the fields of a custom resource that users write.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -108,10 +109,10 @@ func (t *run) relatedNames() string {
 }
 
 // object returns an object of a kind with the metadata that the API server sets.
-func (p place) object(kind plan.Kind, described bool, schema func() (*resource.Schema, error)) map[string]any {
-	object := map[string]any{}
+func (p place) object(kind plan.Kind, described bool, schemaOf func() (*resource.Schema, error)) map[string]any {
+	object := required(kind)
 	if described {
-		if s, err := schema(); err == nil {
+		if s, err := schemaOf(); err == nil {
 			if full, err := s.Full(); err == nil {
 				object = full
 			}
@@ -119,6 +120,19 @@ func (p place) object(kind plan.Kind, described bool, schema func() (*resource.S
 	}
 	object["apiVersion"], object["kind"] = kind.APIVersion(), kind.Kind
 	return p.served(object, kind.Namespaced)
+}
+
+// required returns an object of a built-in kind with the fields that every object has.
+func required(kind plan.Kind) map[string]any {
+	out := map[string]any{}
+	is, _ := schema.Builtin(kind.APIVersion(), kind.Kind)
+	for _, name := range is.Fields() {
+		field, _ := is.Field(name)
+		if example := coreExample(schema.Name(field)); example != nil && name != "metadata" && name != "status" {
+			out[name] = example
+		}
+	}
+	return out
 }
 
 // otherChildren returns the other children of a custom resource as their templates

@@ -141,9 +141,9 @@ func chosenField(p *plan.Plan, d *definition.Definition, text string, program, e
 	if program == nil || !strings.HasPrefix(strings.TrimSpace(text), "${") {
 		return ""
 	}
-	reads := program.Reads()
+	reads := program.Flows()
 	if each != nil && program.UsesItem() {
-		reads = slices.Concat(reads, each.Reads())
+		reads = slices.Concat(reads, each.Flows())
 	}
 	for _, path := range reads {
 		if len(path) > 0 && !userControls(p, path) || isEnum(d.Schema(d.WorkingVersion()), path) {

@@ -61,6 +61,9 @@ func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
 	add(&s.plausible, start, err)
 	full, err := s.schema.Full()
 	add(&s.plausible, full, err)
+	if full != nil {
+		add(&s.plausible, s.withKeys(p, full), nil)
+	}
 	minimal, err := s.schema.Minimal()
 	add(&s.unlikely, minimal, err)
 	random := rand.New(rand.NewPCG(1, 2)) // fixed seed: the same samples every time
@@ -155,18 +158,6 @@ func (s *samples) steps(schema *resource.Schema, from, full customResource, prog
 	}
 	var out []customResource
 	for _, object := range schema.Variants(from.written, full.written, about, words) {
-		out = append(out, s.served(object))
-	}
-	return out
-}
-
-// reworded returns similar samples with other words in their free text.
-func (s *samples) reworded(like customResource, complaint string) []customResource {
-	if s.schema == nil || like.written == nil {
-		return nil
-	}
-	var out []customResource
-	for _, object := range s.schema.Reworded(like.written, complaint) {
 		out = append(out, s.served(object))
 	}
 	return out

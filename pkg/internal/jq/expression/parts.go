@@ -1,0 +1,57 @@
+package expression
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
+
+// Part is a value of a template that expressions compute.
+type Part struct {
+	Path []string // in the template
+	// Whole tells that one expression is the whole value. Otherwise the value is a text, in which texts
+	// are the literal texts before, between and after the expressions.
+	Whole bool
+	Types []schema.Type // of the expressions
+
+	texts []string
+
+	from, reads reads
+}
+
+// Parts returns the values of a template that expressions compute.
+func (p *Program) Parts() []Part { return slices.Clone(p.computed) }
+
+// Reads returns the paths below "." that the expressions read, possibly with more.
+func (p Part) Reads() [][]string { return p.reads.paths(inputRoot) }
+
+// Field returns the path below "." of the field that a whole value is, if it is one.
+func (p Part) Field() (path []string, ok bool) {
+	if !p.Whole || len(p.from) != 1 || p.from[0].root != inputRoot || slices.ContainsFunc(p.from[0].path, isItem) {
+		return nil, false
+	}
+	return slices.Clone(p.from[0].path), true
+}
+
+// UsesOthers reports whether the expressions read children or related objects.
+func (p Part) UsesOthers() bool { return p.reads.others() }
+
+// UsesItem reports whether the expressions read $item or $index.
+func (p Part) UsesItem() bool { return p.reads.has(itemRoot) }
+
+// With returns the part with another value in the place of each expression.
+func (p Part) With(value any) any {
+	if p.Whole {
+		return value
+	}
+	text, err := jq.Literal(value)
+	if is, ok := value.(string); ok {
+		text = is
+	}
+	if err != nil {
+		return value
+	}
+	return strings.Join(p.texts, text)
+}

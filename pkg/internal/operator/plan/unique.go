@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+)
+
+// unique reports a child that custom resources, or items of forEach, may share: its name and
+// namespace do not contain what distinguishes them. It is an error if all custom resources of a
+// namespace share it. Otherwise it depends on their values: the operator leaves an object to its first owner.
+func (c *compiler) unique(child Child, children []Child, at ...string) {
+	if child.ObjectName == nil {
+		return
+	}
+	name := c.d.Position(at...)
+	if child.ForEach != nil && !child.ObjectName.UsesItem() && (child.Namespace == nil || !child.Namespace.UsesItem()) {
+		c.findings.Warn(name, diag.BadValue, "metadata.name is the same for all items of forEach: they would share one object",
+			"add what distinguishes the items: ${ $item } or a field of $item")
+	}
+	if slices.ContainsFunc(children, child.isIn) {
+		return // that is said of its namespace
+	}
+	identity := child.identity()
+	own, all := slices.ContainsFunc(identity, distinct("name", "uid")), "all of them"
+	if c.api.Kind.Namespaced && child.SameNamespace || slices.ContainsFunc(identity, distinct("namespace")) {
+		all = "all in a namespace"
+	}
+	switch others := othersOf(identity); {
+	case !own && others == "":
+		c.findings.Add(name, diag.BadValue,
+			fmt.Sprintf("metadata.name does not contain the name of its %s: %s would share one child", c.scope.Name, all),
+			"add ${ .metadata.name } to it")
+	case !own:
+		c.findings.Warn(name, diag.BadValue,
+			fmt.Sprintf("metadata.name does not contain the name of its %s: two of them with the same value in %s would share one child",
+				c.scope.Name, others),
+			"add ${ .metadata.name } to it; if each value is used once, accept this: the operator leaves an object to its first owner")
+	case c.api.Kind.Namespaced && !(child.Kind.Namespaced && child.SameNamespace) && !slices.ContainsFunc(identity, distinct("namespace", "uid")):
+		c.findings.Warn(name, diag.BadValue,
+			fmt.Sprintf("metadata.name does not contain the namespace of its %s: two of them with the same name, in two namespaces, "+
+				"would share one child", c.scope.Name),
+			"add ${ .metadata.namespace } to the name")
+	}
+}
+
+// identity returns the paths that decide about the name of a child, and about its namespace if it is
+// another one than that of the custom resource. The root of a path comes first.
+func (c Child) identity() [][]string {
+	var out [][]string
+	add := func(p *expression.Program) {
+		for _, path := range p.Reads() {
+			out = append(out, append([]string{""}, path...))
+		}
+		if p.UsesRelated() {
+			out = append(out, []string{"$related"})
+		}
+		for name := range p.ReadsChildren() {
+			out = append(out, []string{"$children", name})
+		}
+	}
+	for _, p := range []*expression.Program{c.ObjectName, c.Namespace} {
+		if p == nil || p == c.Namespace && c.SameNamespace {
+			continue
+		}
+		add(p)
+		if p.UsesItem() && c.ForEach != nil {
+			add(c.ForEach)
+		}
+	}
+	return out
+}
+
+// distinct returns whether a path is one of the fields of the metadata, or may contain it.
+func distinct(fields ...string) func(path []string) bool {
+	return func(path []string) bool {
+		return path[0] == "" && (len(path) < 3 || path[1] == "metadata" && slices.Contains(fields, path[2]))
+	}
+}
+
+// othersOf lists the paths whose values users or other objects decide; "" if there are none.
+func othersOf(identity [][]string) string {
+	var out []string
+	for _, path := range identity {
+		text := strings.Join(path, ".")
+		if _, mutable := mutableField([][]string{path[1:]}); (mutable || path[0] != "") && !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return strings.Join(out, " and ")
+}

@@ -1,0 +1,167 @@
+package childcheck
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/coretypes"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+// withKeys returns a valid custom resource with what the expressions read and its schema does not
+// name: keys of maps, labels and annotations, and fields of values without a schema. A
+// value that becomes one of a type of Kubernetes is an example of that type.
+func (s *samples) withKeys(p *plan.Plan, full map[string]any) map[string]any {
+	out := full
+	put := func(path []string, values []any) {
+		if !usersKey(path) {
+			return
+		}
+		for _, value := range values {
+			changed, ok := insert(out, path, value)
+			if object, is := changed.(map[string]any); ok && is && s.admits(object) {
+				out = object
+				return
+			}
+		}
+	}
+	for _, c := range p.Children {
+		for _, program := range programsOf(c) {
+			for _, part := range program.Parts() {
+				if path, is := part.Field(); is {
+					put(path, examples(wantedBy(c, part)))
+				}
+			}
+			for _, path := range program.Reads() {
+				put(path, examples(schema.Any()))
+			}
+		}
+		if c.ForEach == nil || c.Object == nil {
+			continue
+		}
+		for _, list := range c.ForEach.Reads() {
+			for _, path := range c.Object.ReadsOfItem() {
+				put(slices.Concat(list, path), examples(schema.Any()))
+			}
+		}
+	}
+	return out
+}
+
+// usersKey reports whether users write a field: the API server sets the status and most of the metadata.
+func usersKey(path []string) bool {
+	switch {
+	case len(path) == 0 || path[0] == "status":
+		return false
+	case path[0] == "metadata":
+		return len(path) == 3 && (path[1] == "labels" || path[1] == "annotations")
+	}
+	return true
+}
+
+// admits reports whether the API server would store a custom resource as it is.
+func (s *samples) admits(object map[string]any) bool {
+	whole := runtime.DeepCopyJSON(object)
+	return len(s.schema.Prune(whole)) == 0 && len(s.schema.Validate(whole, nil)) == 0
+}
+
+// insert returns a value with another at a path, in each item of a list. It replaces nothing but an
+// empty value, or one that an example of its type replaces.
+func insert(in any, path []string, value any) (changed any, ok bool) {
+	if len(path) == 0 {
+		if empty(in) || !isScalar(value) && !empty(value) {
+			return value, true
+		}
+		return in, false
+	}
+	switch in := in.(type) {
+	case nil:
+		inner, _ := insert(nil, path[1:], value)
+		return map[string]any{path[0]: inner}, true
+	case map[string]any:
+		inner, ok := insert(in[path[0]], path[1:], value)
+		if !ok {
+			return in, false
+		}
+		out := maps.Clone(in)
+		out[path[0]] = inner
+		return out, true
+	case []any:
+		out := slices.Clone(in)
+		for i := range out {
+			inner, did := insert(out[i], path, value)
+			out[i], ok = inner, ok || did
+		}
+		return out, ok
+	}
+	return in, false
+}
+
+func empty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(value) == 0
+	case []any:
+		return len(value) == 0
+	}
+	return false
+}
+
+func isScalar(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// examples returns values of a type, a likely one first.
+func examples(t schema.Type) []any {
+	if t.Kind() == schema.Array {
+		var out []any
+		for _, item := range examples(t.Item()) {
+			out = append(out, []any{item})
+		}
+		return append(out, []any{})
+	}
+	if example := coreExample(schema.Name(t)); example != nil {
+		return []any{example}
+	}
+	of := map[schema.Kind][]any{
+		schema.String: {"a"}, schema.Integer: {int64(1)}, schema.Number: {int64(1)}, schema.Boolean: {true},
+		schema.IntOrString: {int64(1)}, schema.Quantity: {"1"}, schema.Object: {map[string]any{}},
+	}
+	if values, known := of[t.Kind()]; known {
+		return values
+	}
+	return []any{"a", int64(1), true, map[string]any{}, []any{}}
+}
+
+// coreExample returns the example of a type of package coretypes; nil if there is none.
+func coreExample(name string) (value any) {
+	s := coretypes.Schema(name)
+	if s == nil || s.Example == nil || json.Unmarshal(s.Example.Raw, &value) != nil {
+		return nil
+	}
+	return value
+}
+
+// wantedBy returns the type of a part of the template of a child.
+func wantedBy(c plan.Child, p expression.Part) schema.Type {
+	is, _ := schema.Builtin(c.Kind.APIVersion(), c.Kind.Kind)
+	for _, key := range p.Path {
+		if is.Kind() == schema.Array {
+			is = is.Item()
+		} else {
+			is, _ = is.Field(key)
+		}
+	}
+	return is
+}
