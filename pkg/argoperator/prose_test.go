@@ -20,7 +20,6 @@ var readers = map[string]string{
 	"pkg/internal/base/terminal/terminal.go": "escapes and indents what is printed",
 	"pkg/internal/kube/admission/detail.go":  "the validators of the API server say more in the text of an error than in its fields",
 	"pkg/internal/kube/resource/object.go":   "puts a path in front of an error, which may begin with one",
-	"pkg/internal/kube/resource/steps.go":    "tries the words that the API server or jq quotes",
 	"pkg/internal/lang/source/syntax.go":     "the YAML library has one type of error for all",
 	"pkg/internal/operator/diff/breaking.go": "crdify gives its results as text",
 	"pkg/internal/run/simulate/trace.go":     "programs report what failed in a line of their output",

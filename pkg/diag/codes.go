@@ -92,6 +92,7 @@ const (
 	UnusedIgnore        = "unused-ignore"
 	NoAdmissionPolicy   = "no-admission-policy"
 	UnrestrictedTarget  = "unrestricted-target"
+	Uniqueness          = "uniqueness"
 	SecretExposed       = "secret-exposed"
 	ImmutableField      = "immutable-field"
 )
@@ -175,6 +176,7 @@ func Codes() []Code {
 		{UnknownFormat, "The API server does not validate this string format."},
 		{ImmutableField, "An immutable field of a child is computed from a field that can change."},
 		{NoAdmissionPolicy, "Users can change the state that the operator relies on, because the admission policies are turned off."},
+		{Uniqueness, "Several custom resources, or items of forEach, may share one child: its name does not tell them apart."},
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},
 		{SecretExposed, "Users without permission to read Secrets can read their content."},
 		{BadIgnore, "A comment argoperator:ignore has no reason, names an unknown code, or names an error of a definition."},

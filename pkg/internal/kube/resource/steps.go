@@ -394,37 +394,6 @@ func (s *Schema) Shorten(object map[string]any, keep func(map[string]any) bool) 
 	return least
 }
 
-// quoted matches quoted words of a message.
-var quoted = regexp.MustCompile(`"([^"\s]{1,64})"`)
-
-// Reworded returns valid objects with other free texts, which are those without an enum
-// and a default: realistic ones, and those that a message about the object quotes.
-func (s *Schema) Reworded(object map[string]any, complaint string) []map[string]any {
-	var texts []string
-	for _, found := range quoted.FindAllStringSubmatch(complaint, -1) {
-		texts = append(texts, found[1])
-	}
-	for _, l := range likelyTexts {
-		texts = append(texts, l.text)
-	}
-	var out []map[string]any
-	seen := map[string]bool{jsonText(object): true}
-	for _, text := range append(texts, plainTexts...) {
-		m := newMaker(fixed(), smallest)
-		changed := s.visit(object, func(_ string, n *node, d *demand, value any) (any, bool) {
-			_, is := value.(string)
-			return text, is && !d.limited && n.Default.Object == nil && m.fits(d, text)
-		})
-		if id := jsonText(changed); !seen[id] {
-			seen[id] = true
-			if len(s.violations(changed)) == 0 {
-				out = append(out, changed)
-			}
-		}
-	}
-	return out
-}
-
 // compared matches the strings and numbers that a program compares with.
 var compared = regexp.MustCompile(`(?:[=!]=|[<>]=?|\()\s*(?:("(?:[^"\\]|\\.)*")|(-?\d+(?:\.\d+)?))`)
 

@@ -18,7 +18,7 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 	}
 	name := c.d.Position(at...)
 	if child.ForEach != nil && !child.ObjectName.UsesItem() && (child.Namespace == nil || !child.Namespace.UsesItem()) {
-		c.findings.Warn(name, diag.BadValue, "metadata.name is the same for all items of forEach: they would share one object",
+		c.findings.Warn(name, diag.Uniqueness, "metadata.name is the same for all items of forEach: they would share one object",
 			"add what distinguishes the items: ${ $item } or a field of $item")
 	}
 	if slices.ContainsFunc(children, child.isIn) {
@@ -31,16 +31,16 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 	}
 	switch others := othersOf(identity); {
 	case !own && others == "":
-		c.findings.Add(name, diag.BadValue,
+		c.findings.Add(name, diag.Uniqueness,
 			fmt.Sprintf("metadata.name does not contain the name of its %s: %s would share one child", c.scope.Name, all),
 			"add ${ .metadata.name } to it")
 	case !own:
-		c.findings.Warn(name, diag.BadValue,
+		c.findings.Warn(name, diag.Uniqueness,
 			fmt.Sprintf("metadata.name does not contain the name of its %s: two of them with the same value in %s would share one child",
 				c.scope.Name, others),
 			"add ${ .metadata.name } to it; if each value is used once, accept this: the operator leaves an object to its first owner")
 	case c.api.Kind.Namespaced && !(child.Kind.Namespaced && child.SameNamespace) && !slices.ContainsFunc(identity, distinct("namespace", "uid")):
-		c.findings.Warn(name, diag.BadValue,
+		c.findings.Warn(name, diag.Uniqueness,
 			fmt.Sprintf("metadata.name does not contain the namespace of its %s: two of them with the same name, in two namespaces, "+
 				"would share one child", c.scope.Name),
 			"add ${ .metadata.namespace } to the name")

@@ -146,7 +146,7 @@ func (t *run) findings(path ...string) diag.List {
 			findings.Warn(
 				causes.position,
 				found.Code,
-				message+", where the custom resource has "+specOf(least)+g.env.note,
+				message+causes.where(least)+g.env.note,
 				t.remedy(causes, least, found),
 			)
 		}
@@ -162,6 +162,17 @@ type cause struct {
 	every    bool // every sample has it
 	opaque   bool // the schema says nothing of the value that has it
 	groups   []*group
+}
+
+// where says which custom resources have a problem that is not proven; least is one of them.
+func (c cause) where(least map[string]any) string {
+	switch {
+	case !c.every:
+		return ", where the custom resource has " + specOf(least)
+	case len(userFields(least)) == 0:
+		return ", for each custom resource that was tried"
+	}
+	return ", for each custom resource that was tried, such as " + specOf(least)
 }
 
 func (c cause) first() *group { return c.groups[0] }
