@@ -22,7 +22,7 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 			"add what distinguishes the items: ${ $item } or a field of $item")
 	}
 	if slices.ContainsFunc(children, child.isIn) {
-		return // that is said of its namespace
+		return // its namespace has the finding
 	}
 	identity := child.identity()
 	own, all := slices.ContainsFunc(identity, distinct("name", "uid")), "all of them"
@@ -39,7 +39,8 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 			fmt.Sprintf("metadata.name does not contain the name of its %s: two of them with the same value in %s would share one child",
 				c.scope.Name, others),
 			"add ${ .metadata.name } to it; if each value is used once, accept this: the operator leaves an object to its first owner")
-	case c.api.Kind.Namespaced && !(child.Kind.Namespaced && child.SameNamespace) && !slices.ContainsFunc(identity, distinct("namespace", "uid")):
+	case c.api.Kind.Namespaced && !(child.Kind.Namespaced && child.SameNamespace) &&
+		!slices.ContainsFunc(identity, distinct("namespace", "uid")):
 		c.findings.Warn(name, diag.Uniqueness,
 			fmt.Sprintf("metadata.name does not contain the namespace of its %s: two of them with the same name, in two namespaces, "+
 				"would share one child", c.scope.Name),

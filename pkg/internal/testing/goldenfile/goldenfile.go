@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Update reports whether the files are to be rewritten.
+// Update reports whether tests rewrite the files.
 func Update() bool { return os.Getenv("UPDATE") != "" }
 
 // Compare fails the test if a file has other content than got. UPDATE=1 rewrites the file.

@@ -160,7 +160,7 @@ type cause struct {
 	position diag.Position
 	always   bool // every custom resource has the problem
 	every    bool // every sample has it
-	opaque   bool // the schema says nothing of the value that has it
+	opaque   bool // the value that has it has no schema
 	groups   []*group
 }
 
@@ -383,7 +383,7 @@ func (t *run) remedy(c *cause, cr map[string]any, p childProblem) string {
 	return fmt.Sprintf("restrict %s in the schema (%s), or guard against the value in the expression", field, how)
 }
 
-// describe suggests a schema for a value of which the schema says nothing.
+// describe suggests a schema for a value without one.
 func (t *run) describe(p expression.Part) string {
 	want, list := wantedBy(t.child, p), ""
 	if want.Kind() == schema.Array {

@@ -43,8 +43,8 @@ type reader interface {
 	UsesItem() bool
 }
 
-// open reports whether there are more values than the samples have: it reads something else
-// than booleans and enums of the custom resource.
+// open reports whether there are more values than the samples have: it reads a field of
+// another type than boolean or enum, or another object.
 func (t *run) open(r reader) bool {
 	if r.UsesOthers() || r.UsesItem() && (t.child.ForEach == nil || t.open(t.child.ForEach)) {
 		return true
@@ -114,7 +114,7 @@ func fieldOf(p expression.Part, at []string) (t schema.Type, known bool) {
 	return is, true
 }
 
-// opaque returns the whole value that a problem is in, if its schema says nothing of what is there.
+// opaque returns the whole value that a problem is in, if the place has no schema.
 func (t *run) opaque(g *group) (part expression.Part, found bool) {
 	if g.problem.key != "template" || g.problem.Code == expression.BadExpression {
 		return expression.Part{}, false
