@@ -15,6 +15,7 @@ type Part struct {
 	// are the literal texts before, between and after the expressions.
 	Whole bool
 	Types []schema.Type // of the expressions
+	Null  bool          // a whole value may be null
 
 	texts []string
 

@@ -209,7 +209,9 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		}
 		source := e.one()
 		c.located(e, source)
-		c.computed = append(c.computed, Part{Path: path, Whole: true, Types: []schema.Type{e.toType()}, from: e.from, reads: e.reads})
+		c.computed = append(c.computed, Part{
+			Path: path, Whole: true, Types: []schema.Type{e.toType()}, Null: e.mayBeNull(), from: e.from, reads: e.reads,
+		})
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
 	fits := (*templates).wantText

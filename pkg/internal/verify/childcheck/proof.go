@@ -131,23 +131,21 @@ func (t *run) opaque(g *group) (part expression.Part, found bool) {
 // persists reports whether a problem remains when open parts of the template have other values.
 func (t *run) persists(g *group, open []expression.Part) bool {
 	for _, object := range t.render(g.cr, g.env).objects {
-		if t.hasSimilar(g, object) {
-			return !t.vanishes(g, object, open)
+		if before := t.validator.validate(object); slices.ContainsFunc(before, g.is) {
+			return !t.vanishes(g, object, before, open)
 		}
 	}
 	return false
 }
 
-// hasSimilar reports whether an object has the problem of a group, or one that hides it.
-func (t *run) hasSimilar(g *group, object map[string]any) bool {
-	return slices.ContainsFunc(t.validator.validate(object), func(p problem.Problem) bool {
-		return p.Final && !g.problem.Final || g.problem.similar(childProblem{Problem: p, key: "template", at: p.Segments()})
-	})
+// is reports whether a problem of an object is that of the group.
+func (g *group) is(p problem.Problem) bool {
+	return g.problem.similar(childProblem{Problem: p, key: "template", at: p.Segments()})
 }
 
-// vanishes reports whether a variant of an object does not have the problem of a group: one or all
-// open parts are missing, or have a value from elsewhere in the template.
-func (t *run) vanishes(g *group, object map[string]any, open []expression.Part) bool {
+// vanishes reports whether a variant of an object does not have the problem of a group, and no other
+// instead: one or all open parts are missing, or have a value from elsewhere in the template.
+func (t *run) vanishes(g *group, object map[string]any, before []problem.Problem, open []expression.Part) bool {
 	tried := func(parts ...expression.Part) bool {
 		for _, value := range t.alternatives() {
 			var changed any = object
@@ -158,7 +156,9 @@ func (t *run) vanishes(g *group, object map[string]any, open []expression.Part) 
 					changed, other = next, true
 				}
 			}
-			if other && !t.hasSimilar(g, changed.(map[string]any)) {
+			if other && !slices.ContainsFunc(t.validator.validate(changed.(map[string]any)), func(p problem.Problem) bool {
+				return g.is(p) || !slices.ContainsFunc(before, func(old problem.Problem) bool { return old.Path == p.Path && old.Code == p.Code })
+			}) {
 				return true
 			}
 		}
@@ -201,7 +201,7 @@ func literals(value any) []any {
 // with returns an object with another value of a part, if its type permits the value. nil is no value.
 func with(object any, p expression.Part, value any) (changed any, ok bool) {
 	if value == nil {
-		if !p.Whole {
+		if !p.Null {
 			return object, false
 		}
 		return replaced(object, p.Path, nil)
