@@ -7,7 +7,7 @@ from compute import computed_status, templated, waits_for
 from expressions import merged, seconds_of
 from hook import exit_code_of, read_response, to_delete
 from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
-from objects import apply_child, delete, patch_others, prune
+from objects import apply_child, delete, outlives, patch_others, prune
 from parent import acquire, decorate, refuse_templates, remove_finalizer, state_of, unchanged_parent
 from related import read_related, store_related
 from run import display_name, identity, read_json
@@ -113,7 +113,7 @@ def finalize(run, cr, generation, response, status):
     it only waits for the deletions."""
     if not run.logic:
         return remove_finalizer(run, cr)
-    left = [child for child in run.children(cr) if run.declared(child).get("onDelete") != "Orphan"]
+    left = [child for child in run.children(cr) if not outlives(run, cr, child)]
     blocking = [child for child in left if not run.ownable(child, run.declared(child))]
     finalized = response.get("finalized")
     if finalized is None:

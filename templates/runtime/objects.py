@@ -100,11 +100,18 @@ def prune(run, cr, wanted):
     keep, failures = {identity(child) for child in wanted}, []
     for child in run.children(cr):
         entry, metadata = run.declared(child), child["metadata"]
-        if identity(child) in keep or entry.get("onDelete") == "Orphan" or metadata.get("deletionTimestamp"):
+        if identity(child) in keep or outlives(run, cr, child) or metadata.get("deletionTimestamp"):
             continue
         failure = delete(run, entry, child, lambda now: belongs(run, cr, now))
         failures += [failure] if failure else []
     return failures
+
+
+def outlives(run, cr, child):
+    """Whether a child with onDelete: Orphan stays although it is not wanted: its custom resource is being deleted, or
+    an earlier definition has left it, so that the pod has no right to delete it."""
+    entry = run.declared(child)
+    return entry.get("onDelete") == "Orphan" and bool(entry.get("stays") or cr["metadata"].get("deletionTimestamp"))
 
 
 def delete(run, kind, one, still=lambda now: True, policy="Background"):

@@ -110,7 +110,7 @@ class ObjectsTest(Case):
         self.assertNotIn("aHVudGVyMg", self.out + json.dumps(self.live()))
 
     def test_prune(self):
-        self.config["children"] = [DEPLOYMENT, dict(CONFIGMAP, onDelete="Orphan", unowned=True)]
+        self.config["children"] = [DEPLOYMENT, dict(CONFIGMAP, onDelete="Orphan", unowned=True, stays=True)]
         self.cr()
         self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
         self.cluster.put(DEPLOYMENTS + "/going", deployment("going", deletionTimestamp="t", **labels()))

@@ -41,12 +41,18 @@ class TemplatesTest(TemplatesCase):
                 self.assertEqual(self.apply(left), 0)
                 self.assertEqual(self.shards(), want)
 
-    def test_orphans_stay(self):
-        self.config["children"] = [WEB, dict(SHARD, onDelete="Orphan", unowned=True)]
-        self.cr()
-        self.apply(("shard", settings("one-0")))
-        self.assertEqual(self.apply(("web", deployment())), 0)
-        self.assertEqual(self.shards(), ["one-0"])
+    def test_orphans(self):
+        for reason, stays, finalizing, left in (
+                ("unwanted", False, False, []), ("no right to delete", True, False, ["one-0"]), ("deleted", False, True, ["one-0"])):
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.config.update(finalizer=FINALIZER, children=[WEB, dict(SHARD, onDelete="Orphan", unowned=True, stays=stays)])
+                self.cr(finalizers=[FINALIZER])
+                self.apply(("shard", settings("one-0")))
+                if finalizing:
+                    self.live()["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+                self.assertEqual(self.apply(("web", deployment())), 0)
+                self.assertEqual(self.shards(), left)
 
     def test_gone(self):
         self.cr()
@@ -215,7 +221,7 @@ class TemplatesTest(TemplatesCase):
         self.assertIn("template db: Deployment team/one comes from template web too", self.condition("Ready")["message"])
 
     def test_children_of_one_kind_are_told_apart_by_their_label(self):
-        self.config["children"] = [WEB, dict(WEB, name="db", onDelete="Orphan", unowned=True)]
+        self.config["children"] = [WEB, dict(WEB, name="db", onDelete="Orphan", unowned=True, stays=True)]
         self.config["status"] = {"object": {
             name: {"expr": ["get", ["get", child_of(name), "metadata"], "name"]} for name in ("web", "db")}}
         self.cr()
@@ -223,7 +229,7 @@ class TemplatesTest(TemplatesCase):
         self.assertEqual((self.live()["status"]["web"], self.live()["status"]["db"]), ("one-db", "one-web"))
         self.assertEqual(self.apply(), 0)
         self.assertNotIn(DEPLOYMENTS + "/one-db", self.cluster.objects)
-        self.assertIn(DEPLOYMENTS + "/one-web", self.cluster.objects, "the orphan")
+        self.assertIn(DEPLOYMENTS + "/one-web", self.cluster.objects, "the orphan of an earlier definition")
 
     def test_ready_when(self):
         ready = ["eq", REPLICAS, ["get", ["get", ["in"], "spec"], "replicas"]]

@@ -132,7 +132,7 @@ func childGrant(p *configured, k Kind) Grant {
 		return g
 	}
 	for _, c := range p.Children {
-		if c.Kind == k && !c.Orphan {
+		if c.Kind == k && (!c.Orphan || p.deletes(c)) {
 			g.Verbs = append(g.Verbs, "delete")
 			g.Reason += "; delete children that are no longer desired"
 			break
@@ -218,7 +218,7 @@ func writeGrant(p *configured, k Kind) Grant {
 		Reason: "create and update children by server-side apply",
 	}
 	for _, c := range p.Children {
-		if c.Kind != k || !p.listed(c) && c.When == nil && c.Replaced == nil {
+		if c.Kind != k || !p.deletes(c) {
 			continue
 		}
 		g.Verbs = append(g.Verbs, "delete")

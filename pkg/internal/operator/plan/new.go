@@ -365,7 +365,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 			kind.Unready = unreadyInPod(c)
 		}
 		if c.Orphan {
-			kind.OnDelete = "Orphan"
+			kind.OnDelete, kind.Stays = "Orphan", !p.deletes(c)
 		}
 		r.Children = append(r.Children, kind)
 	}

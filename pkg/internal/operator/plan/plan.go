@@ -338,6 +338,7 @@ type RuntimeKind struct {
 	Namespaced bool   `json:"namespaced"`
 	Status     bool   `json:"status"`
 	OnDelete   string `json:"onDelete,omitempty"`
+	Stays      bool   `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it
 
 	Template        bool            `json:"template,omitempty"` // it has a template; the logic creates the others
 	Each            bool            `json:"each,omitempty"`     // there may be any number of objects

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 )
 
@@ -129,6 +130,13 @@ func (p *declared) elsewhere(c Child) bool {
 // before their custom resource goes, because nothing else would.
 func (p *declared) needsFinalizer(c Child) bool {
 	return c.Object != nil && !c.Orphan && p.elsewhere(c)
+}
+
+// deletes reports whether the operator deletes objects of a child while their custom
+// resource stays: because they are no longer wanted, or to replace them.
+func (p *declared) deletes(c Child) bool {
+	related := func(e *expression.Program) bool { return e != nil && e.UsesRelated() }
+	return c.Object == nil || c.When != nil || c.Replaced != nil || p.listed(c) || related(c.ObjectName) || related(c.Namespace)
 }
 
 // annotationsOnly allows changes of annotations only, those of the object and of its
