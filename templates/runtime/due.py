@@ -1,10 +1,15 @@
 """Why a custom resource needs a run."""
+import itertools
+
 from api import Refused
-from compute import unready_reason
+from compute import items, key_of, mentions, unready_reason
+from expressions import ExpressionError, built
 from names import DEFINITION, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
-from run import display_name
+from run import display_name, identity, name_of
 from status import ready_condition
+
+UNFIT = {"expr": None}  # an expression that only the Sensor can evaluate
 
 
 def due(run, cr, children, related=None):
@@ -34,11 +39,25 @@ def outdated(run, cr, children):
         return "has no children"
     if run.config.get("patches"):
         return "patches objects of others"
-    there = {(run.declared(child) or {}).get("name") for child in children}
-    missing = [entry["name"] for entry in run.config["children"] if entry.get("expected") and entry["name"] not in there]
-    if missing:
-        return f"{missing[0]} is missing"
-    return next((reason for reason in (drifted(run, child, len(children)) for child in children) if reason), "")
+    absent = (missing(run, cr, entry, children) for entry in run.config["children"] if entry.get("never"))
+    changed = (drifted(run, child, len(children)) for child in children)
+    return next((reason for reason in itertools.chain(absent, changed) if reason), "")
+
+
+def missing(run, cr, entry, children):
+    """Why an object of a template that is never updated may be missing, or "". The number of children that it was
+    written with may be that of an earlier reconcile."""
+    there, conditions = {identity(child) for child in children if run.declared(child) == entry}, [entry.get("when"), entry.get("forEach")]
+    if not any(conditions):
+        return "" if there else f"{entry['name']} is missing"
+    parts = [part for part in conditions if part] + [entry.get("identity")]
+    if any(part in (None, UNFIT) or mentions(part, "$children") or mentions(part, "$related") for part in parts):
+        return f"{entry['name']} is not computed from the custom resource alone, so one may be missing"
+    try:
+        wanted = {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in items(entry, cr, {})}
+    except ExpressionError:  # the failed run has reported it
+        return ""
+    return next((f"{name_of(*key[1:])} is missing" for key in sorted(wanted - there)), "")
 
 
 def status_outdated(run, cr, children):

@@ -350,12 +350,14 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
-		kind.Expected = kind.Never && c.Object != nil && c.When == nil && c.ForEach == nil
 		kind.Fixed = c.podPrograms.fixed
 		kind.Unowned = p.unowned(c)
 		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
+		if p.templatesInPod() || kind.Never { // the resync looks which objects are there
+			kind.When, kind.ForEach = c.podPrograms.when, c.podPrograms.forEach
+		}
 		if p.templatesInPod() {
-			kind.Object, kind.When, kind.ForEach = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach
+			kind.Object = c.podPrograms.object
 			kind.Needs = runtimeNeeds(c)
 		} else {
 			r.SensorTemplates = r.SensorTemplates || kind.Template

@@ -351,7 +351,6 @@ type RuntimeKind struct {
 	Adopt           bool            `json:"adopt,omitempty"`
 	Beside          bool            `json:"beside,omitempty"`          // of a patch: its objects are in the custom resource's namespace
 	Never           bool            `json:"never,omitempty"`           // it is not updated once it exists
-	Expected        bool            `json:"expected,omitempty"`        // never updated and always wanted: the resync checks that it exists
 	Fixed           json.RawMessage `json:"fixed,omitempty"`           // evaluated on the object: a fingerprint whose change replaces it
 	Unowned         bool            `json:"unowned,omitempty"`         // it cannot, or must not, have an owner reference
 	Identity        json.RawMessage `json:"identity,omitempty"`        // of a template: name and namespace of its objects
