@@ -214,6 +214,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		return out // that is reported
 	}
 	c.identity(&out, in, scope, at("template", "metadata"))
+	c.clusterScoped(out, in.Template, at("template", "metadata")...)
 	c.immutable(&out, in, scope, at("template"))
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
 	return out

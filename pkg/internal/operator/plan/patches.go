@@ -59,6 +59,7 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 			fmt.Sprintf("metadata.namespace is missing: %s is cluster-scoped, so there is no default "+
 				"namespace", c.scope.Name), "metadata: {namespace: \"${ .spec.namespace }\"}")
 	}
+	c.clusterScoped(out, in.Template, at("template", "metadata")...)
 	out.needs = needsOf(out.ForEach, out.Object)
 	c.compileForPod(&out, in, path)
 	return out
