@@ -59,7 +59,7 @@ func TestTemplateSamples(t *testing.T) {
 		{
 			"text used as an enum", "the API server's message has the valid values",
 			"x: string | required=true",
-			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {strategy: {type: \"${ .spec.x }\"}, selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {strategy: {type: \"${ .spec.x }\"}, selector: {matchLabels: {a: \"${ .metadata.name }\"}}, template: {metadata: {labels: {a: \"${ .metadata.name }\"}}, spec: {containers: [{name: c, image: i}]}}}}",
 			warning,
 			[]string{`where the custom resource has {spec: {x:`},
 		},
@@ -164,7 +164,7 @@ func TestTemplateSamples(t *testing.T) {
 		{
 			"one cause in every item", "the items are made by one expression",
 			"n: integer | enum=[3] default=3",
-			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, " +
+			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {selector: {matchLabels: {a: \"${ .metadata.name }\"}}, template: {metadata: {labels: {a: \"${ .metadata.name }\"}}, " +
 				"spec: {containers: '${ [range(.spec.n) | {name: \"c\\(.)\", image: \"i\", imagePullPolicy: \"no\"}] }'}}}}",
 			failure,
 			[]string{`spec.template.spec.containers[0].imagePullPolicy: Unsupported value: "no"`, " (and at 2 more places)"},
@@ -179,7 +179,7 @@ func TestTemplateSamples(t *testing.T) {
 		{
 			"number without a minimum", "users may set negative numbers",
 			"size: integer | default=2",
-			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {replicas: \"${ .spec.size }\", selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}",
+			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {replicas: \"${ .spec.size }\", selector: {matchLabels: {a: \"${ .metadata.name }\"}}, template: {metadata: {labels: {a: \"${ .metadata.name }\"}}, spec: {containers: [{name: c, image: i}]}}}}",
 			warning,
 			[]string{`{spec: {size: -1}}`, "restrict spec.size in the schema (minimum, maximum)"},
 		},
@@ -327,8 +327,8 @@ func TestErrorsAreProven(t *testing.T) {
 
 // workload returns a template with a quantity.
 func workload(memory string) string {
-	return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: "${ .metadata.name }"}, spec: {selector: {matchLabels: {a: b}}, ` +
-		`template: {metadata: {labels: {a: b}}, spec: {containers: [{name: main, image: busybox:1, resources: {limits: {memory: ` + "'" + memory + "'}}}]}}}}"
+	return `{apiVersion: apps/v1, kind: Deployment, metadata: {name: "${ .metadata.name }"}, spec: {selector: {matchLabels: {a: "${ .metadata.name }"}}, ` +
+		`template: {metadata: {labels: {a: "${ .metadata.name }"}}, spec: {containers: [{name: main, image: busybox:1, resources: {limits: {memory: ` + "'" + memory + "'}}}]}}}}"
 }
 
 // trialDefinition returns a definition of one child with a schema.

@@ -94,3 +94,144 @@ func TestNamespaceOfClusterScoped(t *testing.T) {
 		},
 	})
 }
+
+// deployment returns a child with more fields of its spec, and with labels of the pods.
+func deployment(name, spec, labels string) string {
+	return "- name: " + name + "\n  template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {" + spec +
+		"selector: {matchLabels: " + labels + "}, template: {metadata: {labels: " + labels + "}, spec: {containers: [{name: a, image: \"a:1\"}]}}}}\n"
+}
+
+const ownLabels = `{app: "${ .metadata.name }"}`
+
+// TestScaledReplicas covers autoscalers of children.
+func TestScaledReplicas(t *testing.T) {
+	scaler := func(when, target string) string {
+		return "- name: hpa\n" + when + "  template: {apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, " +
+			"metadata: {name: \"${ .metadata.name }\"}, spec: {maxReplicas: 10, scaleTargetRef: " + target + "}}\n"
+	}
+	const own = `{apiVersion: apps/v1, kind: Deployment, name: "${ .metadata.name }"}`
+	const fields, optional = "replicas: integer | default=1 minimum=0 maximum=9\nscale: boolean | default=false", "  when: .spec.scale\n"
+	const fight, unmatched = "warning scaled-replicas", "warning unmatched-child"
+	checkHazards(t, []hazard{
+		{
+			name: "computed", reason: "the operator undoes each scaling", fields: fields,
+			rest: "children:\n" + deployment("app", `replicas: "${ .spec.replicas }", `, ownLabels) + scaler("", own), want: []string{fight},
+		},
+		{
+			name: "fixed", reason: "a fixed number is applied again, too",
+			rest: "children:\n" + deployment("app", "replicas: 2, ", ownLabels) + scaler("", own), want: []string{fight},
+		},
+		{
+			name: "spelled differently", reason: "the objects have the same name",
+			rest: "children:\n" + deployment("app", "replicas: 2, ", ownLabels) + scaler("", strings.Replace(own, "${ .metadata.name }", "${.metadata|.name}", 1)),
+			want: []string{fight},
+		},
+		{
+			name: "optional autoscaler", reason: "where it exists, it fights", fields: fields,
+			rest: "children:\n" + deployment("app", `replicas: "${ .spec.replicas }", `, ownLabels) + scaler(optional, own), want: []string{fight},
+		},
+		{
+			name: "left out", reason: "this is what the hint says", fields: fields,
+			rest: "children:\n" + deployment("app", `replicas: "${ if .spec.scale then null else .spec.replicas end }", `, ownLabels) + scaler(optional, own),
+		},
+		{name: "none", reason: "the autoscaler alone sets it", rest: "children:\n" + deployment("app", "", ownLabels) + scaler("", own)},
+		{
+			name: "never updated", reason: "the operator undoes nothing",
+			rest: "children:\n" + strings.Replace(deployment("app", "replicas: 2, ", ownLabels), "\n", "\n  update: Never\n", 1) + scaler("", own),
+		},
+		{
+			name: "KEDA", reason: "the kind of its target is Deployment by default",
+			rest: "children:\n" + deployment("app", "replicas: 2, ", ownLabels) + "- name: keda\n  plural: scaledobjects\n  scope: Namespaced\n" +
+				"  template: {apiVersion: keda.sh/v1alpha1, kind: ScaledObject, metadata: {name: \"${ .metadata.name }\"}, spec: {scaleTargetRef: {name: \"${ .metadata.name }\"}}}\n",
+			want: []string{fight},
+		},
+		{
+			name: "another kind", reason: "the target is no child, and no child is similar",
+			rest: "children:\n" + deployment("app", "replicas: 2, ", ownLabels) + scaler("", strings.Replace(own, "Deployment", "StatefulSet", 1)),
+		},
+		{
+			name: "mistyped", reason: "a child of this kind has another name",
+			rest: "children:\n" + deployment("app", "replicas: 2, ", ownLabels) + scaler("", strings.Replace(own, ".name }", ".name }-web", 1)),
+			want: []string{unmatched},
+		},
+	})
+}
+
+// TestRepeatedRun covers children that end.
+func TestRepeatedRun(t *testing.T) {
+	const containers = `containers: [{name: a, image: "a:1"}]`
+	job := func(more, spec string) string {
+		return "children:\n- name: job\n" + more + "  template: {apiVersion: batch/v1, kind: Job, metadata: {name: \"${ .metadata.name }\"}, spec: {" +
+			spec + "template: {spec: {restartPolicy: Never, " + containers + "}}}}\n"
+	}
+	pod := func(policy string) string {
+		return "children:\n- name: pod\n  template: {apiVersion: v1, kind: Pod, metadata: {name: \"${ .metadata.name }\"}, spec: {" + policy + containers + "}}\n"
+	}
+	const ttl, again = "ttlSecondsAfterFinished: 60, ", "warning repeated-run"
+	checkHazards(t, []hazard{
+		{name: "time to live", reason: "the operator creates the Job again", rest: job("", ttl), want: []string{again}},
+		{name: "computed time", reason: "a value deletes it", rest: job("", `ttlSecondsAfterFinished: "${ .spec.size }", `), fields: "size: integer | minimum=0 maximum=9", want: []string{again}},
+		{name: "never updated", reason: "it is created nevertheless", rest: job("  update: Never\n", ttl), want: []string{again}},
+		{name: "other condition", reason: "it does not become false", rest: job("  when: (.spec.size // 0) > 1\n", ttl), want: []string{again}},
+		{name: "kept", reason: "a Job that is kept runs once", rest: job("", "")},
+		{
+			name: "remembered", reason: "this is what the hint says",
+			rest: job("  when: .status.done != true\n", ttl) + "status:\n  done: '${ .status.done == true or ($children.job.status.succeeded // 0) > 0 }'\n",
+		},
+		{
+			name: "CronJob", reason: "it makes its Jobs itself",
+			rest: "children:\n- name: cron\n  template: {apiVersion: batch/v1, kind: CronJob, metadata: {name: \"${ .metadata.name }\"}, spec: {schedule: \"0 1 * * *\", jobTemplate: {spec: {ttlSecondsAfterFinished: 60, template: {spec: {restartPolicy: Never, " + containers + "}}}}}}\n",
+		},
+		{name: "Pod that ends", reason: "its object is deleted some day", rest: pod("restartPolicy: Never, "), want: []string{again}},
+		{name: "Pod that ends well", reason: "its object is deleted some day", rest: pod("restartPolicy: OnFailure, "), want: []string{again}},
+		{name: "Pod", reason: "it does not end", rest: pod("")},
+		{
+			name: "Workflow", reason: "Argo deletes it",
+			rest: "children:\n- name: flow\n  plural: workflows\n  scope: Namespaced\n  template: {apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {name: \"${ .metadata.name }\"}, spec: {entrypoint: a, ttlStrategy: {secondsAfterCompletion: 60}, templates: [{name: a, container: {image: \"a:1\", command: [a]}}]}}\n",
+			want: []string{again},
+		},
+	})
+}
+
+// TestSelectors covers selectors of children.
+func TestSelectors(t *testing.T) {
+	service := func(selector string) string {
+		return "- name: svc\n  template: {apiVersion: v1, kind: Service, metadata: {name: \"${ .metadata.name }\"}, spec: {selector: " + selector + ", ports: [{port: 80}]}}\n"
+	}
+	other := func(kind, spec string) string {
+		return "- name: other\n  template: {" + kind + ", metadata: {name: \"${ .metadata.name }\"}, spec: {" + spec + "}}\n"
+	}
+	const budget, policy = "apiVersion: policy/v1, kind: PodDisruptionBudget", "apiVersion: networking.k8s.io/v1, kind: NetworkPolicy"
+	const shared, unmatched = "warning shared-selector", "warning unmatched-child"
+	own, fixed := deployment("app", "", ownLabels), deployment("app", "", "{app: web}")
+	inNamespace := func(children string) string {
+		return strings.ReplaceAll(children, "metadata: {name: \"${ .metadata.name }\"}, spec: {sel", "metadata: {name: a, namespace: \"team-${ .metadata.name }\"}, spec: {sel")
+	}
+	checkHazards(t, []hazard{
+		{name: "fixed", reason: "the Deployments share their selector", rest: "children:\n" + fixed, want: []string{shared}},
+		{name: "one finding", reason: "all labels change together", rest: "children:\n" + fixed + service("{app: web}") + other(budget, "minAvailable: 1, selector: {matchLabels: {app: web}}"), want: []string{shared}},
+		{
+			name: "policy", reason: "the pods have a label that the policy does not select by",
+			rest: "children:\n" + deployment("app", "", `{app: web, of: "${ .metadata.name }"}`) + other(policy, "podSelector: {matchLabels: {app: web}}"), want: []string{shared},
+		},
+		{
+			name: "Service", reason: "the pods have a label that the Service does not select by",
+			rest: "children:\n" + deployment("app", "", `{app: web, of: "${ .metadata.name }"}`) + service("{app: web}"), want: []string{shared},
+		},
+		{name: "by a field", reason: "two custom resources may have the same value", fields: "app: name | required=true immutable=true", rest: "children:\n" + deployment("app", "", `{app: "${ .spec.app }"}`), want: []string{shared}},
+		{name: "own", reason: "the name distinguishes them", rest: "children:\n" + own + service(ownLabels) + other(budget, "minAvailable: 1, selector: {matchLabels: "+ownLabels+"}")},
+		{name: "uid", reason: "the uid distinguishes them", rest: "children:\n" + deployment("app", "", `{app: "${ .metadata.uid }"}`)},
+		{name: "all pods", reason: "a policy for the namespace is meant", rest: "children:\n" + own + other(policy, "podSelector: {}")},
+		{name: "pods of others", reason: "no child is meant", rest: "children:\n" + own + other(policy, "podSelector: {matchLabels: {k8s-app: kube-dns}}")},
+		{name: "own namespace", reason: "no pods of others are there", api: "scope: Cluster", rest: "children:\n" + inNamespace(fixed)},
+		{name: "one namespace", reason: "all pods are there", api: "scope: Cluster", rest: "children:\n" + strings.ReplaceAll(fixed, "metadata: {name: \"${ .metadata.name }\"}", "metadata: {name: \"${ .metadata.name }\", namespace: a}"), want: []string{shared}},
+		{name: "pods of a number", reason: "a controller adds the label", rest: "children:\n" + strings.Replace(own, "Deployment", "StatefulSet", 1) + service(`{app: "${ .metadata.name }", statefulset.kubernetes.io/pod-name: "${ .metadata.name }-0"}`)},
+		{name: "mistyped key", reason: "the value is that of a label", rest: "children:\n" + own + service(`{ap: "${ .metadata.name }"}`), want: []string{unmatched}},
+		{name: "mistyped value", reason: "the key is that of a label", rest: "children:\n" + own + service(`{app: "${ .metadata.name }-web"}`), want: []string{unmatched}},
+		{name: "mistyped budget", reason: "the value is that of a label", rest: "children:\n" + own + other(budget, `minAvailable: 1, selector: {matchLabels: {apps: "${ .metadata.name }"}}`), want: []string{unmatched}},
+		{name: "external pods", reason: "no label is similar", rest: "children:\n" + own + service("{k8s-app: kube-dns}")},
+		{name: "no pods", reason: "no child makes pods", rest: "children:\n" + service(`{ap: "${ .metadata.name }"}`)},
+		{name: "pods of a custom kind", reason: "its controller may make them", rest: "children:\n" + own + service(`{ap: "${ .metadata.name }"}`) + "- name: db\n  plural: dbs\n  scope: Namespaced\n  template: {apiVersion: a.b/v1, kind: Db, metadata: {name: \"${ .metadata.name }\"}}\n"},
+		{name: "no selector", reason: "endpoints are written by others", rest: "children:\n" + own + service("{}")},
+	})
+}

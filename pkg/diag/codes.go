@@ -95,6 +95,12 @@ const (
 	Uniqueness          = "uniqueness"
 	SecretExposed       = "secret-exposed"
 	ImmutableField      = "immutable-field"
+
+	// What a cluster accepts, and what does not work there.
+	ScaledReplicas = "scaled-replicas"
+	RepeatedRun    = "repeated-run"
+	SharedSelector = "shared-selector"
+	UnmatchedChild = "unmatched-child"
 )
 
 // Code is the code of a finding with its meaning.
@@ -185,5 +191,9 @@ func Codes() []Code {
 			PrivilegeEscalation,
 			"A child grants permissions that the service account of the operator does not have, so the API server rejects it.",
 		},
+		{ScaledReplicas, "An autoscaler and the template of a child both set the number of replicas."},
+		{RepeatedRun, "A child that runs to its end is deleted afterwards, and the operator creates it again."},
+		{SharedSelector, "A selector is the same for all custom resources, so it selects the pods of all of them."},
+		{UnmatchedChild, "A selector or an autoscaler refers to no child, but nearly does."},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
 )
 
@@ -198,8 +199,7 @@ func (l *lifter) replicas(p *piece, spec map[string]any, group []string) {
 		return
 	}
 	for _, other := range l.Kept {
-		target := Mapping(other.Fields, "spec", "scaleTargetRef")
-		if target["kind"] != p.kind || target["name"] != p.named() {
+		if kind, name := schema.ScaleTarget(other.Fields); kind != p.kind || name != p.named() {
 			continue
 		}
 		if spec["replicas"] != nil {

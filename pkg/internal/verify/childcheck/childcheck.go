@@ -58,11 +58,14 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 	}
 	s := newSamples(d, p, place{"sample", "default"})
 	findings := costs(d, p, s)
+	tried := &family{d: d, p: p, samples: s, runs: make([]*run, len(p.Children))}
 	for i, c := range p.Children {
 		if c.Object != nil {
-			findings = append(findings, newRun(d, p, c, s).findings("spec", "children", strconv.Itoa(i))...)
+			tried.runs[i] = newRun(d, p, c, s)
+			findings = append(findings, tried.runs[i].findings("spec", "children", strconv.Itoa(i))...)
 		}
 	}
+	findings = append(findings, tried.hazards()...)
 	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
 }
 

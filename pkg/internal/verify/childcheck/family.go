@@ -1,0 +1,98 @@
+package childcheck
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+// family is all children of an operator, after their templates were tried. What it reports,
+// the API server accepts: objects that are valid one by one and do harm together, or with time.
+type family struct {
+	d       *definition.Definition
+	p       *plan.Plan
+	samples *samples
+	runs    []*run // by the index of the child; nil for one without a template
+}
+
+// member is an object of a child.
+type member struct {
+	child  int
+	kind   plan.Kind
+	object map[string]any
+}
+
+// maxHazardSamples limits the samples that are rendered again for each child.
+const maxHazardSamples = 40
+
+// hazards returns the warnings about all children.
+func (f *family) hazards() diag.List {
+	var findings diag.List
+	for i, r := range f.runs {
+		if r != nil && r.child.Guessed == nil {
+			findings = slices.Concat(findings, f.scaled(i), f.repeated(i), f.unmatched(i))
+		}
+	}
+	return append(findings, f.shared()...)
+}
+
+// at returns the position of a value in the template of a child.
+func (f *family) at(child int, path ...string) diag.Position {
+	return f.d.Position(slices.Concat([]string{"spec", "children", strconv.Itoa(child), "template"}, path)...)
+}
+
+// declared returns a child as it is written.
+func (f *family) declared(child int) v1alpha1.Child { return f.d.Operator.Spec.Children[child] }
+
+// having returns some samples that have a child.
+func (f *family) having(child int) []customResource {
+	all := f.runs[child].having
+	return all[:min(len(all), maxHazardSamples)]
+}
+
+// objects returns the objects of a child for a custom resource.
+func (f *family) objects(child int, cr customResource) []member {
+	r := f.runs[child]
+	if r == nil {
+		return nil
+	}
+	var out []member
+	for _, env := range r.environments(cr) {
+		for _, object := range r.render(cr, env).objects {
+			out = append(out, member{child, r.child.Kind, f.p.Owned(r.child, object, cr.served)})
+		}
+	}
+	return out
+}
+
+// all returns the objects of all children for a custom resource.
+func (f *family) all(cr customResource) []member {
+	var out []member
+	for i := range f.runs {
+		out = append(out, f.objects(i, cr)...)
+	}
+	return out
+}
+
+// valueAt returns a value in an object; nil if it is not there.
+func valueAt(value any, path ...string) any {
+	for _, key := range path {
+		fields, _ := value.(map[string]any)
+		value = fields[key]
+	}
+	return value
+}
+
+// beside reports whether two objects are in one namespace.
+func (m member) beside(other member) bool {
+	return valueAt(m.object, "metadata", "namespace") == valueAt(other.object, "metadata", "namespace")
+}
+
+// isNamed reports whether two objects have one name.
+func (m member) isNamed(other member) bool {
+	return valueAt(m.object, "metadata", "name") == valueAt(other.object, "metadata", "name")
+}
