@@ -2,9 +2,7 @@ package shortschema
 
 import (
 	"encoding/json"
-	"regexp"
 	"strings"
-	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -152,54 +150,6 @@ func typeWithPattern(pattern string) (Type, bool) {
 }
 
 func basicType(name string) *props { return typeNamed(name, true) }
-
-// foreignTypes maps type names of other languages to those of the short form.
-func foreignTypes() map[string]string {
-	return map[string]string{
-		"int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "uint": "integer",
-		"float": "number", "float64": "number", "double": "number", "decimal": "number",
-		"bool": "boolean", "str": "string", "text": "string", "map": "map[string]string", "dict": "map[string]string",
-		"list": "[]string", "array": "[]string", "date": "string | format=date-time", "time": "string | " +
-			"format=date-time", "datetime": "string | format=date-time",
-		"bytes": "string | format=byte", "secret": "string", "enum": "string | enum=a,b",
-		"intorstring": "int-or-string", "map[string]": "map[string]string",
-	}
-}
-
-// collections match lists, maps and pointers of other languages; the first group is what they
-// hold.
-var collections = sync.OnceValue(func() []collection {
-	return []collection{
-		{regexp.MustCompile(`^\[(\w[\w-]*)\]$`), "[]"},
-		{regexp.MustCompile(`^(\w[\w-]*)\[\]$`), "[]"},
-		{regexp.MustCompile(`(?i)^(?:list|array|set|slice)(?:\(| of |<|\[)(\w[\w-]*)[)>\]]?$`), "[]"},
-		{regexp.MustCompile(`(?i)^(?:map|dict)(?:\(|<|\[)(?:string|str)?[,:]? *(\w[\w-]*)[)>\]]$`), "map[string]"},
-		{regexp.MustCompile(`^[*?](\w[\w-]*)$`), ""},
-		{regexp.MustCompile(`^(\w[\w-]*)\?$`), ""},
-	}
-})
-
-type collection struct {
-	pattern *regexp.Regexp
-	prefix  string
-}
-
-// foreignType returns the type of the short form for one of another language, or "".
-func foreignType(text string) string {
-	if t, ok := foreignTypes()[strings.ToLower(text)]; ok {
-		return t
-	}
-	for _, c := range collections() {
-		if m := c.pattern.FindStringSubmatch(text); m != nil {
-			of := m[1]
-			if t := foreignTypes()[strings.ToLower(of)]; t != "" {
-				of = t
-			}
-			return c.prefix + of
-		}
-	}
-	return ""
-}
 
 // Anything returns the schema of any value.
 func Anything() *props { return &props{XPreserveUnknownFields: new(true)} }

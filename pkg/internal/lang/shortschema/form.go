@@ -200,6 +200,10 @@ func (s *Form) field(n *yaml.Node) (schema *props, required bool) {
 			"write a type such as integer, string or []string, or a mapping of fields")
 		return doubtful(), false
 	}
+	if meant := s.choiceOf(n.Value); meant != "" {
+		s.addFix(n, 0, diag.UnknownType, fmt.Sprintf("unknown type %q", n.Value), s.positions.InPlaceOf(n, meant))
+		return doubtful(), false
+	}
 	text, rest, marked := strings.Cut(n.Value, "|")
 	before := len(*s.found)
 	schema = s.typeOf(n, strings.TrimSpace(text), len(text)-len(strings.TrimLeft(text, " \t\n")))
@@ -275,6 +279,10 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 		return doubtful()
 	}
 	message := fmt.Sprintf("unknown type %q", text)
+	if text == "" && offset > 0 {
+		s.addFix(n, offset, diag.UnknownType, "the type of the entries is missing", s.retyped(n, offset, 0, "string"))
+		return doubtful()
+	}
 	if text == "" {
 		message = "the type is missing"
 	}
@@ -290,7 +298,7 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 	}
 	meant := s.meantType(text)
 	switch {
-	case strings.ContainsAny(meant, "[|"): // how it is quoted matters
+	case strings.ContainsAny(meant, "[|") || strings.ContainsAny(text, " ?!*()<>[]"): // how it is quoted matters
 		s.addFix(n, offset, diag.UnknownType, message, s.retyped(n, offset, len(text), meant))
 		return doubtful()
 	case meant == "":
@@ -360,33 +368,4 @@ func (s *Form) named(name string) *props {
 	}
 	s.known[name] = schema
 	return schema
-}
-
-// meantType returns the type that is probably meant, or "".
-func (s *Form) meantType(text string) string {
-	if t := foreignType(text); t != "" {
-		return t
-	}
-	if coretypes.Is(text) {
-		return source.Nearest(text, coretypes.Names())
-	}
-	var builtin []string
-	for _, t := range Types() {
-		builtin = append(builtin, t.Name)
-	}
-	return source.Nearest(text, append(builtin, s.typeNames()...))
-}
-
-// typeHint says which types there are.
-func (s *Form) typeHint(text string) string {
-	if coretypes.Is(text) {
-		return "write any, or declare its fields under spec.api.types; docs/reference/types-and-markers.md lists the types of Kubernetes"
-	}
-	var usual []string
-	for _, t := range Types() {
-		if t.basic {
-			usual = append(usual, t.Name)
-		}
-	}
-	return source.DidYouMean(text, append(usual, s.typeNames()...), "types") + ", and those in docs/reference/types-and-markers.md"
 }

@@ -46,7 +46,7 @@ func lexMarkers(text string, offset int) (out []marker, wrong *slip) {
 		end := i + strings.IndexFunc(text[i:]+" ", func(r rune) bool { return !isNameRune(r) })
 		m.name = text[i:end]
 		if m.name == "" || !strings.HasPrefix(text[end:], "=") {
-			if wrong := unquotedText(out, text, offset, m.name); wrong != nil {
+			if wrong := unquotedText(out, text, offset, m.name); wrong != nil && text[i] != '|' {
 				return out[:len(out)-1], wrong
 			}
 			return out, withoutValue(text, i, end, offset)
@@ -67,7 +67,7 @@ var nextMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // unquotedText reports the marker before a word that is no marker, if its value is a text of
 // several words without quotes.
 func unquotedText(before []marker, text string, offset int, word string) *slip {
-	if _, known := markerRules()[word]; known || len(before) == 0 {
+	if _, known := markerRules()[word]; known || isOptional(word) || isUnique(word) || len(before) == 0 {
 		return nil
 	}
 	m := before[len(before)-1]
@@ -92,21 +92,29 @@ func withoutValue(text string, at, end, offset int) *slip {
 	rule, known := markerRules()[name]
 	s := &slip{at: offset + at, code: diag.BadMarker, message: fmt.Sprintf("marker %s has no value", name), from: at, to: end}
 	switch value := assigned().FindString(text[end:]); {
+	case text[at] == '|':
+		s.message = "one | separates the type from all its markers"
+		rest := strings.TrimLeft(text[at+1:], " \t\n|")
+		s.fix, s.from, s.to = " ", len(strings.TrimRight(text[:at], " \t\n")), len(text)-len(rest)
 	case name == "":
 		s.message = fmt.Sprintf("want a marker such as minimum=0, not %q", firstWord(text[at:]))
 	case !known:
-		s.code, s.message, s.hint = diag.UnknownMarker, fmt.Sprintf(
-			"unknown marker %q",
-			name,
-		), markerHint(
-			name,
-			source.SortedKeys(markerRules()),
-		)
+		s.code, s.message = diag.UnknownMarker, fmt.Sprintf("unknown marker %q", name)
+		s.hint = markerHint(name, source.SortedKeys(markerRules()))
+		switch {
+		case isOptional(name):
+			s.fix = " "
+		case s.hint == "":
+			s.hint = "write markers as NAME=VALUE, such as required=true"
+		}
 	case value != "":
 		s.message = fmt.Sprintf("marker %s: want = before the value", name)
 		s.fix, s.to = name+"="+strings.TrimLeft(value, ": \t\n"), end+len(value)
 	case name == "required" || name == "nullable" || name == "immutable":
 		s.fix = name + "=true"
+		if strings.HasPrefix(text[end:], "|") {
+			s.fix, s.to = s.fix+" ", end+1
+		}
 	default:
 		_, example, _ := strings.Cut(rule.example, "| ")
 		s.hint = "write a value, such as " + strings.Fields(example)[0]

@@ -217,7 +217,8 @@ func (s *Form) mark(n *yaml.Node, schema *props, text string, offset int) (*prop
 	markers, wrong := lexMarkers(text, offset)
 	if wrong != nil {
 		if repaired, ok := repairedMarkers(text); ok {
-			s.addFix(n, wrong.at, wrong.code, wrong.message, s.positions.InPlaceOf(n, n.Value[:offset]+repaired))
+			whole := strings.TrimRight(n.Value[:offset]+repaired, " |")
+			s.addFix(n, wrong.at, wrong.code, wrong.message, s.positions.InPlaceOf(n, whole))
 		} else {
 			s.add(n, wrong.at, wrong.code, wrong.message, wrong.hint)
 		}
@@ -227,7 +228,7 @@ func (s *Form) mark(n *yaml.Node, schema *props, text string, offset int) (*prop
 		schema = Anything()
 	}
 	for _, m := range markers {
-		rule, ok := s.rule(n, m, schema, unknown)
+		rule, ok := s.rule(n, m, schema, unknown, markers)
 		if _, again := seen[m.name]; again && m.name != "validation" {
 			s.add(n, m.at, diag.BadMarker, fmt.Sprintf("duplicate marker %s", m.name), "remove one of them")
 			continue
@@ -285,21 +286,32 @@ func (s *Form) plainValue(n *yaml.Node, m marker, schema *props) bool {
 
 // rule returns the rule of a marker, and reports a marker that does not exist or does
 // not fit.
-func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool) (markerRule, bool) {
+func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool, all []marker) (markerRule, bool) {
 	rules, kind := markerRules(), KindOf(schema)
+	field, _, _ := strings.Cut(n.Value, "|")
 	rule, ok := rules[m.name]
 	if !ok {
-		s.add(n, m.at, diag.UnknownMarker, fmt.Sprintf("unknown marker %q", m.name), markerHint(m.name, fitting(rules, kind, unknown)))
+		f := diag.Finding{Severity: diag.Error, Code: diag.UnknownMarker, Message: fmt.Sprintf("unknown marker %q", m.name)}
+		f.Hint = markerHint(m.name, fitting(rules, kind, unknown))
+		if unique := uniqueEntries(field, all); isUnique(m.name) && unique != "" {
+			f = f.Writing(s.positions.InPlaceOf(n, unique))
+			f.Hint += ": the API server allows such a rule for few, short entries"
+		}
+		f.Position = s.positions.Inside(n, m.at)
+		*s.found = append(*s.found, f)
 		return rule, false
 	}
 	if rule.fits != nil && !unknown && !slices.Contains(rule.fits, kind) {
-		s.add(
-			n,
-			m.at,
-			diag.BadMarker,
-			fmt.Sprintf("marker %s does not apply to type %s", m.name, kind),
-			"remove it, or write a type it applies to: "+source.Either(rule.fits),
-		)
+		message := fmt.Sprintf("marker %s does not apply to type %s", m.name, kind)
+		switch fix, others, first := entriesHint(field, schema, all); {
+		case fix != "" && first != m: // has the same finding
+		case fix != "" && others == "":
+			s.addFix(n, m.at, diag.BadMarker, message, fix)
+		case fix != "":
+			s.add(n, m.at, diag.BadMarker, message, fmt.Sprintf("write FIELD | %s: %s", others, fix))
+		default:
+			s.add(n, m.at, diag.BadMarker, message, "remove it, or write a type it applies to: "+source.Either(rule.fits))
+		}
 		return rule, false
 	}
 	return rule, true
@@ -339,8 +351,13 @@ func fitting(rules map[string]markerRule, kind string, unknown bool) []string {
 }
 
 func markerHint(name string, known []string) string {
-	if name == "uniqueItems" {
+	switch word := strings.ToLower(name); {
+	case isUnique(name):
 		return "a CustomResourceDefinition does not support uniqueItems; under openAPIV3Schema, write x-kubernetes-list-type: set"
+	case isOptional(name):
+		return "remove it: a field without required=true is optional"
+	case slices.Contains(known, foreignMarkers()[word]):
+		return "did you mean " + foreignMarkers()[word] + "?"
 	}
 	longer := slices.DeleteFunc(slices.Clone(known), func(k string) bool { return !strings.HasPrefix(k, name) })
 	if len(longer) == 1 {

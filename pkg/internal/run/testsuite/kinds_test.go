@@ -284,8 +284,8 @@ spec:
 // letter or contain a hyphen.
 func TestUnusualNames(t *testing.T) {
 	t.Parallel()
-	names := strings.NewReplacer("s3.example.com", "data.example.com", "name: v1", "name: v1api20230101", "kind: Bucket", "kind: postgre-sql",
-		"listKind: BucketList", "listKind: postgre-sqlList", "singular: bucket", "singular: postgre-sql", "scope: Cluster", "scope: Namespaced")
+	names := strings.NewReplacer("s3.example.com", "data.example.com", "name: v1", "name: v1api20230101", "kind: Bucket", "kind: key-store",
+		"listKind: BucketList", "listKind: key-storeList", "singular: bucket", "singular: key-store", "scope: Cluster", "scope: Namespaced")
 	dir := fstest.MapFS{"bucket.yaml": &fstest.MapFile{Data: []byte(names.Replace(buckets))}}
 	const others = `  related:
   - {name: zone, apiVersion: example.org/v1api3, kind: zone, plural: zones, scope: Namespaced, names: ["${ .spec.region }"]}
@@ -295,7 +295,7 @@ func TestUnusualNames(t *testing.T) {
 	const moved = `  - name: moved
     apply: {object: {apiVersion: example.org/v1api3, kind: zone, metadata: {name: north}, spec: {city: Rome}}}
     expect:
-      children: [{kind: postgre-sql, spec: {region: Rome}}]
+      children: [{kind: key-store, spec: {region: Rome}}]
       objects: [{kind: quota, metadata: {name: all}, spec: {of: north}}]
 `
 	for name, tt := range map[string]struct{ api, apiVersion string }{
@@ -322,7 +322,7 @@ spec:
     crd: {file: bucket.yaml}
     template:
       apiVersion: data.example.com/v1api20230101
-      kind: postgre-sql
+      kind: key-store
       metadata: {name: "${ .metadata.name }"}
       spec: {region: "${ REGION }"}
   status: {arn: "${ $children.bucket.status.arn }"}
@@ -336,10 +336,10 @@ spec:
   - object: {apiVersion: example.org/v1api3, kind: zone, metadata: {name: north, namespace: default}, spec: {city: north}}
   - object: {apiVersion: example.org/next, kind: quota, metadata: {name: all, namespace: default}}
   steps:
-  - {name: created, create: {}, expect: {exactly: true, children: [{kind: postgre-sql, metadata: {name: one}, spec: {region: north, class: standard}}]}}
-  - {name: its status, childStatus: {kind: postgre-sql, status: {arn: "a:b"}}, expect: {status: {arn: "a:b"}}}
-  - {name: drift, childEdit: {kind: postgre-sql, patch: {spec: {region: south}}}, expect: {children: [{kind: postgre-sql, spec: {region: north}}]}}
-STEP  - {name: deleted, delete: {}, expect: {gone: true, absent: [{kind: postgre-sql}]}}
+  - {name: created, create: {}, expect: {exactly: true, children: [{kind: key-store, metadata: {name: one}, spec: {region: north, class: standard}}]}}
+  - {name: its status, childStatus: {kind: key-store, status: {arn: "a:b"}}, expect: {status: {arn: "a:b"}}}
+  - {name: drift, childEdit: {kind: key-store, patch: {spec: {region: south}}}, expect: {children: [{kind: key-store, spec: {region: north}}]}}
+STEP  - {name: deleted, delete: {}, expect: {gone: true, absent: [{kind: key-store}]}}
 `)))
 			})
 		}
