@@ -24,7 +24,6 @@ func (d *definition) child(name string) map[string]any {
 		out["when"], known.conditional = when, true
 	}
 	d.namespace(name, kind, metadata)
-	known.placed = metadata["namespace"] != nil
 	if d.rarely(name+".labels", 4) {
 		metadata["labels"] = map[string]any{"app": "${ .metadata.name }", "tier": `${ .metadata.labels.tier }`}
 	}
@@ -85,7 +84,7 @@ func (d *definition) namespace(name, kind string, metadata map[string]any) {
 	clusterScoped := kind == "ClusterRole" || kind == "Namespace"
 	place := oneOf(d.drawing, name+".namespace", "", "", "", "", "own", "fixed", "label")
 	switch {
-	case clusterScoped && place != "fixed", !d.cluster && place == "":
+	case clusterScoped, !d.cluster && place == "":
 		return
 	case d.cluster && (place == "" || place == "own"):
 		metadata["namespace"] = namespace

@@ -40,7 +40,6 @@ type child struct {
 	name, kind  string
 	each        bool
 	conditional bool   // it has a condition
-	placed      bool   // its template has a namespace
 	waitsFor    string // the child whose status its template needs
 }
 

@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
@@ -22,48 +21,27 @@ func (k Known) Covers(c *Case, d *Difference) bool { return k.covers(c, d) }
 func Defects() []Known {
 	return []Known{
 		{
-			"orphans", "the pod keeps children with onDelete: Orphan that are not wanted any more, and refuses cluster-scoped ones",
-			Choices{"c0.forEach": 3, "c0.kind": 11, "c0.onDelete": 5},
-			func(c *Case, d *Difference) bool { return d.Engine != plan.Direct && c.hasChild("onDelete", "Orphan") },
-		},
-		{
-			"untyped", "lint reports an error for a template whose untyped values a custom resource may fill in",
-			Choices{"c0.kind": 4, "c0.pod": 2, "field.0": 14, "cr.0.sample": 1, "cr.0.f0": 2},
-			func(_ *Case, d *Difference) bool { return d.Kind == FalseError },
-		},
-		{
-			"namespace of a cluster-scoped child", "the API server rejects it, and lint is silent",
-			Choices{"c0.kind": 11, "c0.namespace": 5},
-			func(c *Case, _ *Difference) bool { return c.clusterScopedWithNamespace() },
-		},
-		{
 			"excluded children", "lint does not warn of text around a value of a child that when excludes",
 			Choices{"children": 1, "c0.kind": 8, "c0.when": 4, "c1.text.source": 5, "c1.text.read.ServiceAccountfalse": 2},
 			func(c *Case, d *Difference) bool { return d.Kind == Failure && c.readsConditional() },
 		},
 		{
-			"never updated lists", "the pod does not make again an object of a list with update: Never",
-			Choices{"c0.forEach": 5, "c0.update": 4, "life.1": 10, "others": 3},
-			func(c *Case, d *Difference) bool { return d.Engine != plan.Direct && c.hasChild("update", "Never") },
-		},
-		{
 			"lost changes", "a resync of the pod does not notice that a change was lost which no generation shows",
 			Choices{"api.builtin": 9, "c0.forEach": 4, "cr.0.replicas": 1, "life.1": 2, "life.1.mode": 9},
-			func(_ *Case, d *Difference) bool {
-				return d.Engine != plan.Direct && (strings.HasSuffix(d.Step, modeNames[lost]) || strings.HasSuffix(d.Step, modeNames[shuffled]))
+			func(c *Case, d *Difference) bool {
+				return d.Engine != plan.Direct && c.readsUncounted() &&
+					(strings.HasSuffix(d.Step, modeNames[lost]) || strings.HasSuffix(d.Step, modeNames[shuffled]))
 			},
 		},
 	}
 }
 
-// hasChild reports whether a child has a value at a key.
-func (c *Case) hasChild(key, value string) bool {
-	children, _ := c.spec["children"].([]any)
-	return slices.ContainsFunc(children, func(one any) bool { return at(one, key) == value })
-}
-
-func (c *Case) clusterScopedWithNamespace() bool {
-	return slices.ContainsFunc(c.children, func(c child) bool { return (c.kind == "ClusterRole" || c.kind == "Namespace") && c.placed })
+// readsUncounted reports whether the definition reads what changes without the generation
+// that the operator has noted.
+func (c *Case) readsUncounted() bool {
+	all := string(text(c.spec))
+	unnoted := at(c.spec, "api", "existing") != nil && at(c.spec, "api", "existing", "status") == nil
+	return unnoted || strings.Contains(all, ".metadata.labels") || strings.Contains(all, ".metadata.annotations")
 }
 
 // readsConditional reports whether a child reads another one that has a condition.

@@ -323,7 +323,7 @@ func (w *world) essential(o map[string]any) any {
 		given, _ := metadata[kind].(map[string]any)
 		maps.DeleteFunc(given, func(key string, _ any) bool { return strings.Contains(key, "argoperator.dev/") })
 	}
-	if w.cr != nil && placeOf(o) == placeOf(w.cr) {
+	if w.cr != nil && o["kind"] == w.cr["kind"] { // an engine may need one that the other does without
 		delete(metadata, "finalizers")
 	}
 	status, _ := o["status"].(map[string]any)
