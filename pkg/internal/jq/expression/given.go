@@ -3,6 +3,7 @@ package expression
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/itchyny/gojq"
 
@@ -39,6 +40,36 @@ func (c *templates) assured(q *gojq.Query) []read {
 	a := &analyser{scope: c.scope}
 	a.use(a.query(q, c.input(), nil).value)
 	return a.reads
+}
+
+// Implies reports whether a condition is certainly true only if another one is: it
+// contains each part of the other one's `and`.
+func Implies(condition, other string) bool {
+	parts := conjuncts(condition)
+	return len(parts) > 0 && !slices.ContainsFunc(conjuncts(other), func(part string) bool { return !slices.Contains(parts, part) })
+}
+
+// conjuncts returns the parts of `and`, each in one spelling.
+func conjuncts(source string) []string {
+	if strings.TrimSpace(source) == "" {
+		return nil
+	}
+	q, err := parse(bare(source).text)
+	if err != nil {
+		return []string{source}
+	}
+	var parts []string
+	var walk func(q *gojq.Query)
+	walk = func(q *gojq.Query) {
+		if q = jq.Unwrap(q); len(q.FuncDefs) == 0 && q.Op == gojq.OpAnd {
+			walk(q.Left)
+			walk(q.Right)
+			return
+		}
+		parts = append(parts, q.String())
+	}
+	walk(q)
+	return parts
 }
 
 // common returns the paths that lead to both, or to an ancestor.

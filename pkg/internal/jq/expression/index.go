@@ -216,6 +216,9 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 		c.kinds |= null
 	}
 	c.from = below(v.from, name)
+	if a.scope.excludes(c.from[0]) {
+		may = "its when may leave it out"
+	}
 	if c.kinds&null != 0 && !a.guarded(c.from[0]) {
 		c.absent = &absence{c.from[0], node, may, true}
 	}

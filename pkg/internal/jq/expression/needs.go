@@ -64,6 +64,12 @@ func (a *analyser) waitsFor(v value) bool {
 	return true
 }
 
+// excludes reports whether a path leads to a child that may be left out while the
+// expression is evaluated.
+func (s Scope) excludes(r read) bool {
+	return s.Waits && r.root == childrenRoot && len(r.path) > 0 && slices.Contains(s.Optional, r.path[0])
+}
+
 // waitsForItems records the items of a list that a function would skip if they are null.
 func (a *analyser) waitsForItems(items []read) {
 	if a.scope.Waits && a.branches == 0 {
@@ -106,7 +112,7 @@ func (c *templates) need(e *expr, a *analyser) {
 	default:
 		c.addNeed(Need{Text: a.shown(e.query), Source: e.one(), Children: slices.Sorted(maps.Keys(of.children()))})
 	}
-	if e.absent != nil && e.absent.root.others() && !optional(e.query) {
+	if e.absent != nil && e.absent.root.others() && !c.scope.excludes(e.absent.read) && !optional(e.query) {
 		e.absent = nil // it is there when the result is used
 	}
 }

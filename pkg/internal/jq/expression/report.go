@@ -92,7 +92,10 @@ func (a *analyser) wants(node any, v value, want kinds, what string) {
 
 // missing warns of an optional field where null fails or does damage.
 func (a *analyser) missing(node any, v value, damage string) {
-	if v.absent == nil || a.lenient > 0 || a.guarded(v.absent.read) || a.waitsFor(v) {
+	if v.absent == nil || a.lenient > 0 || a.guarded(v.absent.read) {
+		return
+	}
+	if a.waitsFor(v) && !a.scope.excludes(v.absent.read) {
 		return
 	}
 	path := v.absent.String()

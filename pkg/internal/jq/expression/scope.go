@@ -28,6 +28,10 @@ type Scope struct {
 	// that the expression needs has no value. The program's Needs are these fields.
 	Waits bool
 
+	// Optional are the children of which there may be none although the expression is
+	// evaluated, because of their `when`. Nothing waits for their values.
+	Optional []string
+
 	// Omits tells that a value that fails is left out, as in the status.
 	Omits bool
 

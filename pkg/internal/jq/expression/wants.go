@@ -247,7 +247,7 @@ func (c *templates) wantNeeded(n node, path []string) {
 // wantItem warns of an item of a list that can be null where the API server rejects null.
 func (c *templates) wantItem(e *expr, is *absence, want schema.Type, hint string) {
 	_, validated := schema.Default(want) // by the schema of a custom resource
-	if !validated || want.Kind() == schema.Unknown || want.Nullable() || is.root.others() && c.scope.Waits {
+	if !validated || want.Kind() == schema.Unknown || want.Nullable() || is.root.others() && c.scope.Waits && !c.scope.excludes(is.read) {
 		return
 	}
 	c.warnOf(e, is, "the API server rejects null in a list", hint)

@@ -257,6 +257,7 @@ func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expr
 	if c.api.SelectorJQ != "" && out.When != nil {
 		scope.Given = "(" + c.api.SelectorJQ + ") and (" + out.When.Source() + ")"
 	}
+	scope.Optional = c.leftOut(in)
 	scope.Each = c.draft && c.d.Doubtful(path...)
 	if in.ForEach != "" {
 		out.ForEach = c.expression(in.ForEach, scope, "array", append(slices.Clone(path), "forEach")...)
@@ -266,6 +267,17 @@ func (c *compiler) conditions(out *Child, in v1alpha1.Child, path []string) expr
 		}
 	}
 	return scope
+}
+
+// leftOut returns the children that may be left out while this one is not.
+func (c *compiler) leftOut(in v1alpha1.Child) []string {
+	var out []string
+	for _, other := range c.d.Operator.Spec.Children {
+		if other.When != "" && other.ForEach == "" && other.Name != in.Name && !expression.Implies(in.When, other.When) {
+			out = append(out, other.Name)
+		}
+	}
+	return out
 }
 
 // misplacedWhen returns the condition that is in a template in place of its child, or "".
