@@ -87,7 +87,7 @@ func (c *checker) resourceName(value string, p source.Path) {
 
 // kindName reports a value that the API server rejects as a kind that is at most so long,
 // and returns whether it accepts it. The API server accepts kinds that begin with a small
-// letter, such as postgresql.
+// letter, such as `postgresql`.
 func (c *checker) kindName(value string, most int, p source.Path) bool {
 	if !c.short(value, most, p) {
 		return false

@@ -82,7 +82,7 @@ func (w *world) drift(n int) error {
 	if o == nil || !w.plan.Reconcile.ForceConflicts { // then a change by hand stays
 		return nil
 	}
-	patch := map[string]any{}
+	var patch map[string]any
 	switch kind := textAt(o, "kind"); {
 	case at(o, "data", "text") != nil && kind == "Secret":
 		patch = map[string]any{"data": map[string]any{"text": "Ynk="}}
