@@ -69,7 +69,7 @@ def make_children(run, cr, state, answer, here):
     live, applied, failures = {identity(child): child for child in here}, {}, {}
     for _ in range(len(run.config["children"]) + 1):
         desired = templated(run, cr, state, answer, list(live.values()))
-        wanted = checked(run, cr, answer, desired.objects)
+        wanted = checked(run, cr, state["inputs"], answer, desired.objects)
         wanted += [child for key, child in live.items() if key in desired.kept]
         places = {entry["name"]: [] for entry in run.config["children"]}
         for child in wanted:

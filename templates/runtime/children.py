@@ -4,11 +4,11 @@ import copy
 
 from api import Refused
 from expressions import built
-from names import CHILD, DEFINITION, FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
+from names import CHILD, DEFINITION, FIXED, INPUTS, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
 from run import display_name, identity
 
 
-def checked(run, cr, children, desired=()):
+def checked(run, cr, inputs, children, desired=()):
     """The children complete and ready to be applied, the templates' before the logic's; all problems at once
     otherwise."""
     offers = [(name, f"template {name}", child) for name, child in desired]
@@ -18,7 +18,7 @@ def checked(run, cr, children, desired=()):
         child = marked(child, template)
         found = list(child_problems(run, child, template))
         if not found:
-            child = completed(run, cr, child, len(offers))
+            child = completed(run, cr, child, {SIBLINGS: str(len(offers)), INPUTS: inputs})
             if identity(child) in seen:
                 first = seen[identity(child)]
                 found = [display_name(child) + (" is there twice" if first == template else
@@ -105,7 +105,7 @@ def encoded(child):
     return dict({key: value for key, value in child.items() if key != "stringData"}, data=dict(data, **texts))
 
 
-def completed(run, cr, child, siblings):
+def completed(run, cr, child, marks):
     """The child with its namespace, the operator's labels and annotations, and its owner."""
     child, entry = encoded(copy.deepcopy(child)), run.declared(child)
     child.pop("status", None)
@@ -120,7 +120,7 @@ def completed(run, cr, child, siblings):
             metadata[field] = dict(common, **(metadata.get(field) or {}))
     metadata["labels"] = dict(metadata.get("labels") or {}, **{MANAGED_BY: run.operator, OWNER_UID: uid})
     metadata["annotations"] = dict(metadata.get("annotations") or {}, **{
-        OWNER: run.key, DEFINITION: run.config["digest"], SIBLINGS: str(siblings)})
+        OWNER: run.key, DEFINITION: run.config["digest"]}, **marks)
     if entry.get("fixed"):
         metadata["annotations"][FIXED] = built(entry["fixed"], child, {})
     owners = [owner for owner in metadata.pop("ownerReferences", None) or [] if owner.get("uid") != uid]

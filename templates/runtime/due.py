@@ -4,9 +4,9 @@ import itertools
 from api import Refused
 from compute import items, key_of, mentions, unready_reason
 from expressions import ExpressionError, built
-from names import DEFINITION, RELATED, SIBLINGS
+from names import DEFINITION, INPUTS, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
-from run import display_name, identity, name_of
+from run import digest_of_inputs, display_name, identity, name_of
 from status import ready_condition
 
 UNFIT = {"expr": None}  # an expression that only the Sensor can evaluate
@@ -40,24 +40,25 @@ def outdated(run, cr, children):
     if run.config.get("patches"):
         return "patches objects of others"
     absent = (missing(run, cr, entry, children) for entry in run.config["children"] if entry.get("never"))
-    changed = (drifted(run, child, len(children)) for child in children)
+    inputs = digest_of_inputs(run, cr)
+    changed = (drifted(run, child, len(children), inputs) for child in children)
     return next((reason for reason in itertools.chain(absent, changed) if reason), "")
 
 
 def missing(run, cr, entry, children):
-    """Why an object of a template that is never updated may be missing, or "". The number of children that it was
-    written with may be that of an earlier reconcile."""
+    """Why an object of a template that is never updated may be missing or unwanted, or "". What it was written with may
+    be of an earlier reconcile."""
     there, conditions = {identity(child) for child in children if run.declared(child) == entry}, [entry.get("when"), entry.get("forEach")]
-    if not any(conditions):
-        return "" if there else f"{entry['name']} is missing"
     parts = [part for part in conditions if part] + [entry.get("identity")]
     if any(part in (None, UNFIT) or mentions(part, "$children") or mentions(part, "$related") for part in parts):
-        return f"{entry['name']} is not computed from the custom resource alone, so one may be missing"
+        if any(conditions):
+            return f"{entry['name']} is not computed from the custom resource alone, so one may be missing"
+        return "" if there else f"{entry['name']} is missing"
     try:
         wanted = {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in items(entry, cr, {})}
     except ExpressionError:  # the failed run has reported it
         return ""
-    return next((f"{name_of(*key[1:])} is missing" for key in sorted(wanted - there)), "")
+    return next((f"{name_of(*key[1:])} is {'missing' if key in wanted else 'not wanted'}" for key in sorted(wanted ^ there)), "")
 
 
 def status_outdated(run, cr, children):
@@ -96,7 +97,7 @@ def unwatched(run, cr):
     return ""
 
 
-def drifted(run, child, siblings):
+def drifted(run, child, siblings, inputs):
     annotations = child["metadata"].get("annotations") or {}
     if (run.declared(child) or {}).get("never"):
         return ""
@@ -104,6 +105,8 @@ def drifted(run, child, siblings):
         return f"has {siblings} children instead of {annotations.get(SIBLINGS)}"
     if annotations.get(DEFINITION) != run.config["digest"]:
         return f"{display_name(child)} is of another definition"
+    if annotations.get(INPUTS, inputs) != inputs:
+        return f"{display_name(child)} is computed from another state of {run.parent['kind']}"
     ours, others = last_writes(run, child, ("",))
     return f"{display_name(child)} was changed by others" if others > ours else ""
 

@@ -11,6 +11,7 @@ OWNER_UID = "argoperator.dev/owner-uid"
 OWNER = "argoperator.dev/owner"
 DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
+INPUTS = "argoperator.dev/inputs"  # a digest of what a child was computed from and the status does not name
 FIXED = "argoperator.dev/fixed"  # a fingerprint of the fields whose change replaces the object
 CHILD = "argoperator.dev/child"  # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation

@@ -7,7 +7,7 @@ from due import last_writes, outdated
 from names import LAST_APPLIED, RECONCILE, RELATED
 from objects import prune
 from related import read_related
-from run import annotate, display_name
+from run import annotate, digest_of_inputs, display_name
 from status import record_failure, report_ready
 
 
@@ -66,7 +66,7 @@ def state_of(run, cr):
     """The state of the custom resource at the start of a run."""
     metadata = cr["metadata"]
     return {"gone": False, "uid": metadata["uid"], "generation": metadata.get("generation", 0),
-            "finalizing": run.unselected(cr), "related": {}}
+            "inputs": digest_of_inputs(run, cr), "finalizing": run.unselected(cr), "related": {}}
 
 
 def unchanged_parent(run, state):

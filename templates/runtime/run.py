@@ -1,5 +1,6 @@
 """One run of one operator: its configuration, its custom resource, and which children belong to that."""
 import base64
+import hashlib
 import json
 import os
 import re
@@ -7,7 +8,7 @@ import time
 
 from api import ApiError
 from expressions import ExpressionError, built, parse_json
-from names import CHILD, MANAGED_BY, OWNER_UID, path_of
+from names import CHILD, LAST_APPLIED, MANAGED_BY, OWNER_UID, path_of
 
 DRIFT = "drift"  # sent instead of children: another client changed a child
 
@@ -162,6 +163,20 @@ def as_others_wrote(run, cr):
         if part in metadata:
             metadata[part] = {key: value for key, value in metadata[part].items() if (part, key) not in keys[True] - keys[False]}
     return dict(cr, metadata=metadata)
+
+
+def digest_of_inputs(run, cr):
+    """A digest of what starts a run when it changes, without what operators set. A status names the generation, which
+    stands for the content."""
+    cr = as_others_wrote(run, cr)
+    metadata = cr["metadata"]
+    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items()
+                   if key != LAST_APPLIED and not key.partition("/")[0].endswith("argoperator.dev")}
+    content = None
+    if not run.parent["status"]:
+        content = metadata.get("generation") or {key: cr[key] for key in cr if key not in ("apiVersion", "kind", "metadata", "status")}
+    inputs = [metadata.get("labels") or {}, annotations, content]
+    return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def belongs(run, cr, child):

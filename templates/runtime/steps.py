@@ -8,7 +8,7 @@ from children import checked
 from compute import computed_status
 from names import OWNER_UID, path_of
 from objects import check_owner
-from run import display_name, write
+from run import digest_of_inputs, display_name, write
 from status import or_record, report_ready
 
 
@@ -69,7 +69,7 @@ def own(run, cr):
     if isinstance(child, dict) and isinstance(child.get("metadata"), dict) and child["metadata"].get("name"):
         child["metadata"] = dict(child["metadata"], name=child_name(run, str(child["metadata"]["name"])),
                                  namespace=run.namespace)
-    child, = checked(run, cr, [child])
+    child, = checked(run, cr, digest_of_inputs(run, cr), [child])
     spec = child.get("spec") or {}
     selector, labels = (spec.get("selector") or {}).get("matchLabels"), None
     if selector:

@@ -24,7 +24,8 @@ class ReadTest(Case):
         self.assertEqual(list(request["children"]["Deployment.apps/v1"]), ["one"])
         self.assertEqual(request["children"]["Deployment.apps/v1"]["one"]["kind"], "Deployment")
         self.assertEqual((request["children"]["ConfigMap.v1"], request["related"], request["finalizing"]), ({}, {}, False))
-        self.assertEqual(self.load("state.json"), {
+        self.assertEqual(dict(self.load("state.json"), inputs=""), {
+            "inputs": "",
             "gone": False, "uid": "cr-uid", "generation": 3, "finalizing": False, "related": {}, "digest": NOTHING_RELATED})
         self.assertFalse(os.path.exists(self.path("response.json")), "a stale response")
 

@@ -5,7 +5,7 @@ import threading
 
 from due import due
 from expressions import merged
-from names import CHILD, DEFINITION, MANAGED_BY, RECONCILE, SIBLINGS
+from names import CHILD, DEFINITION, LAST_APPLIED, MANAGED_BY, RECONCILE, SIBLINGS
 from reconcile import deep
 from run import Run
 
@@ -71,6 +71,21 @@ class ResyncTest(Case):
                 got = self.due(cr, children, config)
                 self.assertTrue(want in got if want else got == "", got)
 
+    def test_due_for_children_that_are_never_updated(self):
+        def field_of(part, key):
+            return {"expr": ["get", ["get", ["in"], part], key]}
+        size, name = field_of("spec", "size"), {"object": {"name": field_of("metadata", "name")}}
+        rows = (
+            ("there", {}, 1, ""), ("wanted", {"when": size}, 1, ""), ("not wanted", {"when": size}, None, "team/one is not wanted"),
+            ("only the Sensor computes it", {"when": {"expr": None}}, 1, "may be missing"),
+            ("depends on others", {"when": {"expr": ["get", ["var", "$related"], "a"]}}, 1, "may be missing"),
+            ("another name", {"identity": {"object": {"name": size}}}, "two", "team/one is not wanted"))
+        for reason, entry, value, want in rows:
+            with self.subTest(reason):
+                config = {"children": [dict(dict(WEB, never=True, identity=name), **entry)]}
+                got = self.due({"spec": {"size": value}}, lambda child: [merged(child, {"metadata": {"namespace": "team"}})], config)
+                self.assertTrue(want in got if want else got == "", got)
+
     def test_submits(self):
         self.cr()
         self.cluster.put(CR[:-3] + "two.dotted." + "x" * 60, {"metadata": {"generation": 1}})
@@ -128,6 +143,30 @@ class ResyncTest(Case):
         self.reconcile([settings()])
         self.assertEqual(self.run_command("resync"), 0)
         self.assertIn("1 custom resources, 0 submitted", self.out)
+
+    def test_a_change_whose_event_was_lost(self):
+        def edited(part, **metadata):
+            return lambda: self.cluster.put(CR, merged(self.live(), {part: metadata}))
+        rows = (
+            ("labels", True, edited("metadata", labels={"tier": "gold"}), True),
+            ("annotations", True, edited("metadata", annotations={"tier": "gold"}), True),
+            ("generation without a status", False, edited("metadata", generation=4), True),
+            ("content without a generation", False, edited("data", text="b"), True),
+            ("what kubectl notes", True, edited("metadata", annotations={LAST_APPLIED: "{}"}), False),
+            ("what operators note", True, edited("metadata", annotations={RECONCILE: "now", "other.argoperator.dev/child-a": "{}"}), False),
+            ("a status of others", False, edited("status", replicas=3), False))
+        for reason, status, edit, want in rows:
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.config["parent"]["status"] = status
+                self.cr(**{} if "without a generation" not in reason else {"generation": None})
+                self.assertEqual(self.reconcile([settings()]), 0, self.out)
+                edit()
+                self.assertEqual(self.run_command("resync"), 0)
+                self.assertIn(f"1 custom resources, {int(want)} submitted", self.out)
+                self.assertEqual(self.reconcile([settings()]), 0, self.out)
+                self.assertEqual(self.run_command("resync"), 0)
+                self.assertIn("1 custom resources, 0 submitted", self.out)
 
 
 class TemplatesResyncTest(TemplatesCase):
