@@ -10,7 +10,7 @@ import (
 // hazard is a definition with the findings that it must have, as SEVERITY CODE.
 type hazard struct {
 	name, reason string
-	api          string // more keys of spec.api
+	api          string // more keys of spec.api; if it has versions, the schema is that of the last one
 	fields       string // of the schema, one per line; "size: integer" if empty
 	rest         string // the definition below spec.api, without indentation
 	want         []string
@@ -25,8 +25,12 @@ func (h hazard) definition() string {
 	if fields == "" {
 		fields = "size: integer"
 	}
+	api := h.api
+	if !strings.Contains(api, "versions:") {
+		api += "\nversions:\n- name: v1\n"
+	}
 	return "apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: thing}\nspec:\n  api:\n    group: example.com\n" +
-		"    kind: Thing\n" + indented(h.api, "    ") + "    versions:\n    - name: v1\n      schema:\n        spec:\n" +
+		"    kind: Thing\n" + indented(api, "    ") + "      schema:\n        spec:\n" +
 		indented(fields, "          ") + indented(h.rest, "  ")
 }
 
@@ -233,5 +237,72 @@ func TestSelectors(t *testing.T) {
 		{name: "no pods", reason: "no child makes pods", rest: "children:\n" + service(`{ap: "${ .metadata.name }"}`)},
 		{name: "pods of a custom kind", reason: "its controller may make them", rest: "children:\n" + own + service(`{ap: "${ .metadata.name }"}`) + "- name: db\n  plural: dbs\n  scope: Namespaced\n  template: {apiVersion: a.b/v1, kind: Db, metadata: {name: \"${ .metadata.name }\"}}\n"},
 		{name: "no selector", reason: "endpoints are written by others", rest: "children:\n" + own + service("{}")},
+	})
+}
+
+// TestLossyVersions covers fields that one of two versions does not have. The schema of the case is that
+// of the stored version.
+func TestLossyVersions(t *testing.T) {
+	const lossy = "warning lossy-version"
+	older := func(spec string) string {
+		return "versions:\n- name: v1alpha1\n  schema: {spec: {" + spec + "}}\n- name: v1\n  storage: true\n"
+	}
+	cases := []hazard{
+		{name: "dropped", reason: "the stored version does not have it", fields: "size: integer", api: older("size: integer, old: string"), want: []string{lossy}},
+		{name: "dropped below", reason: "a field of an object is dropped, too", fields: "of: {a: string}", api: older("of: {a: string, b: string}"), want: []string{lossy}},
+		{name: "kept", reason: "the stored version takes any field", fields: "of: object", api: older("of: {a: string}")},
+		{name: "map", reason: "a map takes any key", fields: `of: "map[string]string"`, api: older("of: {a: string}")},
+		{name: "new", reason: "nothing that is written is lost", fields: "size: integer\nnew: string", api: older("size: integer")},
+		{name: "required", reason: "objects of the older version are invalid", fields: "size: integer | required=true", api: older("size: integer"), want: []string{lossy}},
+		{name: "required and new", reason: "objects of the older version are invalid", fields: "size: integer\nnew: string | required=true", api: older("size: integer"), want: []string{lossy}},
+		{name: "required in both", reason: "every object has it", fields: "size: integer | required=true", api: older("size: integer | required=true")},
+		{name: "default", reason: "the API server adds it", fields: "size: integer\nnew: string | default=a", api: older("size: integer")},
+		{name: "default of the older", reason: "every object has it", fields: "size: integer | required=true", api: older("size: integer | default=1")},
+		{name: "not served", reason: "nobody writes it", fields: "size: integer", api: strings.Replace(older("old: string"), "v1alpha1\n", "v1alpha1\n  served: false\n", 1)},
+	}
+	for i := range cases {
+		cases[i].rest = "children:\n- name: a\n  template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }\"}}\n"
+	}
+	checkHazards(t, cases)
+}
+
+// TestOpenToAll covers NetworkPolicies whose rules can have no peers.
+func TestOpenToAll(t *testing.T) {
+	of := func(spec string) string {
+		return "children:\n- name: a\n  template:\n    apiVersion: networking.k8s.io/v1\n    kind: NetworkPolicy\n" +
+			"    metadata: {name: \"${ .metadata.name }\"}\n    spec:\n      podSelector: {}\n      " + spec + "\n"
+	}
+	const list, opens = `allow: "[]namespace | default=[]"`, "warning open-to-all"
+	const peers = `.spec.allow | map({namespaceSelector: {matchLabels: {n: .}}})`
+	checkHazards(t, []hazard{
+		{name: "computed", reason: "an empty list allows all", fields: list, rest: of("ingress: [{from: '${ " + peers + " }'}]"), want: []string{opens}},
+		{name: "to", reason: "an empty list allows all", fields: list, rest: of("egress: [{to: '${ " + peers + " }'}]"), want: []string{opens}},
+		{
+			name: "null", reason: "without the key, the rule allows all", fields: list,
+			rest: of("ingress: [{from: '${ if (.spec.allow | length) > 0 then (" + peers + ") else null end }'}]"), want: []string{opens},
+		},
+		{name: "in a rule that is computed", reason: "an empty list allows all", fields: list, rest: of("ingress: '${ [{from: (" + peers + ")}] }'"), want: []string{opens}},
+		{name: "written", reason: "an empty list allows all", rest: of("ingress: [{from: []}]"), want: []string{opens}},
+		{name: "as the hint says", reason: "without a rule, nothing is allowed", fields: list, rest: of("policyTypes: [Ingress]\n      ingress: '${ [" + peers + " | select(length > 0) | {from: .}] }'")},
+		{name: "never empty", reason: "the list has an item", fields: `allow: "[]namespace | required=true minItems=1"`, rest: of("ingress: [{from: '${ " + peers + " }'}]")},
+		{name: "all", reason: "no peers are written", rest: of("ingress: [{}]")},
+		{name: "port", reason: "no peers are written", rest: of("ingress: [{ports: [{port: 80}]}]")},
+		{name: "none", reason: "no rule allows anything", rest: of("ingress: []")},
+	})
+}
+
+// TestDeletedOnFlip covers two children that are one object.
+func TestDeletedOnFlip(t *testing.T) {
+	of := func(first, second string) string {
+		child := func(name, more string) string {
+			return "- name: " + name + "\n  " + more + "template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }\"}}\n"
+		}
+		return "children:\n" + child("a", first) + child("b", second)
+	}
+	const yes, no, orphan, fields = "when: .spec.on\n  ", "when: .spec.on | not\n  ", "onDelete: Orphan\n  ", "on: boolean | default=true"
+	checkHazards(t, []hazard{
+		{name: "one outlives", reason: "the switch deletes the object", fields: fields, rest: of(yes+orphan, no), want: []string{"warning deleted-on-flip"}},
+		{name: "the other outlives", reason: "the order does not matter", fields: fields, rest: of(yes, no+orphan), want: []string{"warning deleted-on-flip"}},
+		{name: "none outlives", reason: "nothing seems protected", fields: fields, rest: of(yes, no)},
 	})
 }

@@ -101,6 +101,9 @@ const (
 	RepeatedRun    = "repeated-run"
 	SharedSelector = "shared-selector"
 	UnmatchedChild = "unmatched-child"
+	LossyVersion   = "lossy-version"
+	DeletedOnFlip  = "deleted-on-flip"
+	OpenToAll      = "open-to-all"
 )
 
 // Code is the code of a finding with its meaning.
@@ -195,5 +198,8 @@ func Codes() []Code {
 		{RepeatedRun, "A child that runs to its end is deleted afterwards, and the operator creates it again."},
 		{SharedSelector, "A selector is the same for all custom resources, so it selects the pods of all of them."},
 		{UnmatchedChild, "A selector or an autoscaler refers to no child, but nearly does."},
+		{LossyVersion, "Custom resources that are written in one version lose a field, or become invalid, in another."},
+		{DeletedOnFlip, "A change of `when` deletes an object that onDelete: Orphan seems to protect."},
+		{OpenToAll, "A rule of a NetworkPolicy without peers allows all of them."},
 	}
 }

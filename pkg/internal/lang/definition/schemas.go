@@ -51,6 +51,7 @@ func (c *checker) schemas() {
 		}
 	}
 	c.contradictions()
+	c.losses()
 }
 
 // contradictions reports fields whose types exclude each other in two versions. There

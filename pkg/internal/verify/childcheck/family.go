@@ -34,10 +34,10 @@ func (f *family) hazards() diag.List {
 	var findings diag.List
 	for i, r := range f.runs {
 		if r != nil && r.child.Guessed == nil {
-			findings = slices.Concat(findings, f.scaled(i), f.repeated(i), f.unmatched(i))
+			findings = slices.Concat(findings, f.scaled(i), f.repeated(i), f.unmatched(i), f.openToAll(i))
 		}
 	}
-	return append(findings, f.shared()...)
+	return slices.Concat(findings, f.shared(), f.flips())
 }
 
 // at returns the position of a value in the template of a child.
