@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -269,7 +270,8 @@ func clean(value any, namespace string) {
 		for key := range v {
 			clean(v[key], namespace)
 			inner := v[key]
-			number, isNumber := inner.(float64)
+			_, isNumber := inner.(float64)
+			text, isText := inner.(string)
 			empty, isMap := inner.(map[string]any)
 			switch {
 			case key == "kind" && inner == "ServiceAccount" && v["name"] != nil && v["namespace"] == nil:
@@ -277,11 +279,9 @@ func clean(value any, namespace string) {
 			case inner == nil, strings.HasPrefix(key, "argoperator.dev/"), key == "app.kubernetes.io/managed-by", key == "app.kubernetes.io/instance", key == "nodePort",
 				strings.HasPrefix(key, "kubectl.kubernetes.io/"), strings.HasPrefix(key, "deployment.kubernetes.io/"):
 				delete(v, key)
-			case isNumber && slices.Contains([]string{"cpu", "memory", "storage"}, key):
-				v[key] = fmt.Sprintf("%v", int64(number))
-				if number < 1 {
-					v[key] = fmt.Sprint(number)
-				}
+			case (isNumber || isText && text != "") && slices.Contains([]string{"cpu", "memory", "storage", "pods"}, key):
+				quantity := resource.MustParse(fmt.Sprint(inner))
+				v[key] = quantity.String()
 			case isMap && len(empty) == 0 && slices.Contains([]string{"labels", "annotations", "matchLabels", "metadata"}, key):
 				delete(v, key)
 			}

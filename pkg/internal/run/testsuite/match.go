@@ -11,6 +11,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // mismatch is a difference between an actual and an expected value.
@@ -24,12 +25,15 @@ type mismatch struct {
 // match compares a value with an expected one. Fields that are not expected may
 // have any value.
 func match(want, got any) []mismatch {
-	m := &matcher{}
+	m := &matcher{object: typeOf(got)}
 	m.value(want, got, true, nil, "")
 	return m.found
 }
 
-type matcher struct{ found []mismatch }
+type matcher struct {
+	object schema.Type // of the actual value
+	found  []mismatch
+}
 
 func (m *matcher) add(path []string, place, format string, args ...any) {
 	m.found = append(
@@ -170,7 +174,7 @@ func (m *matcher) scalar(want, got any, path []string, place string) {
 	if text, ok := want.(string); ok {
 		want = strings.Replace(text, "$${", "${", 1)
 	}
-	if sameScalar(want, got) {
+	if sameScalar(want, got) || sameQuantity(m.object, path, want, got) {
 		return
 	}
 	m.add(path, place, "is %s, want %s", shown(got), shown(want))
