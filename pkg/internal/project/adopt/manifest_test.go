@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -270,8 +271,11 @@ func clean(value any, namespace string) {
 		for key := range v {
 			clean(v[key], namespace)
 			inner := v[key]
-			_, isNumber := inner.(float64)
+			number, isNumber := inner.(float64)
 			text, isText := inner.(string)
+			if isNumber {
+				text = strconv.FormatFloat(number, 'f', -1, 64)
+			}
 			empty, isMap := inner.(map[string]any)
 			switch {
 			case key == "kind" && inner == "ServiceAccount" && v["name"] != nil && v["namespace"] == nil:
@@ -280,7 +284,7 @@ func clean(value any, namespace string) {
 				strings.HasPrefix(key, "kubectl.kubernetes.io/"), strings.HasPrefix(key, "deployment.kubernetes.io/"):
 				delete(v, key)
 			case (isNumber || isText && text != "") && slices.Contains([]string{"cpu", "memory", "storage", "pods"}, key):
-				quantity := resource.MustParse(fmt.Sprint(inner))
+				quantity := resource.MustParse(text)
 				v[key] = quantity.String()
 			case isMap && len(empty) == 0 && slices.Contains([]string{"labels", "annotations", "matchLabels", "metadata"}, key):
 				delete(v, key)

@@ -331,7 +331,7 @@ apiVersion: argoperator.dev/v1alpha1
 kind: OperatorTest
 metadata: {name: life}
 spec:
-  resource: {object: {apiVersion: VERSION, kind: redis, metadata: {name: one}, spec: {region: north}}}
+  resource: {object: {apiVersion: VERSION, kind: cache, metadata: {name: one}, spec: {region: north}}}
   objects:
   - object: {apiVersion: example.org/v1api3, kind: zone, metadata: {name: north, namespace: default}, spec: {city: north}}
   - object: {apiVersion: example.org/next, kind: quota, metadata: {name: all, namespace: default}}
