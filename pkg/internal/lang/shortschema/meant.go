@@ -14,7 +14,8 @@ import (
 func foreignTypes() map[string]string {
 	const moment, choice, key = "string | format=date-time", "string | enum=a,b", "core/v1.SecretKeySelector"
 	return map[string]string{
-		"int": "integer", "int8": "integer", "int16": "integer", "int32": "integer", "int64": "integer", "long": "integer", "short": "integer",
+		"int": "integer", "int8": "integer", "int16": "integer", "int32": "integer",
+		"int64": "integer", "long": "integer", "short": "integer",
 		"uint": "integer", "uint8": "integer", "uint16": "integer", "uint32": "integer", "uint64": "integer",
 		"float": "number", "float32": "number", "float64": "number", "double": "number", "decimal": "number",
 		"bool": "boolean", "str": "string", "text": "string", "char": "string", "varchar": "string",
@@ -26,7 +27,8 @@ func foreignTypes() map[string]string {
 		"ipv6": "string | format=ipv6", "fqdn": "hostname", "uri": "url", "cpu": "quantity", "memory": "quantity", "storage": "quantity",
 		"resource.quantity": "quantity", "enum": choice, "choice": choice, "select": choice,
 		"secret": key, "secretref": key, "password": key, "token": key, "credentials": key,
-		"configmapref": "core/v1.ConfigMapKeySelector", "intorstring": "int-or-string", "intstr": "int-or-string", "percent": "int-or-string",
+		"configmapref": "core/v1.ConfigMapKeySelector", "intorstring": "int-or-string",
+		"intstr": "int-or-string", "percent": "int-or-string",
 	}
 }
 
@@ -149,7 +151,8 @@ func (s *Form) choiceOf(text string) string {
 // foreignMarkers maps words of other languages to markers.
 func foreignMarkers() map[string]string {
 	return map[string]string{
-		"regex": "pattern", "regexp": "pattern", "match": "pattern", "matches": "pattern", "values": "enum", "choices": "enum", "options": "enum",
+		"regex": "pattern", "regexp": "pattern", "match": "pattern", "matches": "pattern",
+		"values": "enum", "choices": "enum", "options": "enum",
 		"oneof": "enum", "in": "enum", "title": "description", "doc": "description", "comment": "description", "help": "description",
 		"example": "description", "rule": "validation", "cel": "validation", "readonly": "immutable", "const": "enum",
 		"gte": "minimum", "lte": "maximum", "ge": "minimum", "le": "maximum", "initial": "default",

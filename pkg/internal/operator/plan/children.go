@@ -213,7 +213,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	if c.draft && !named(in.Template) {
 		return out // that is reported
 	}
-	c.identity(&out, in, scope, at("template", "metadata"))
+	c.identity(&out, in, scope)
 	c.clusterScoped(out, in.Template, at("template", "metadata")...)
 	c.immutable(&out, in, scope, at("template"))
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
@@ -339,7 +339,7 @@ func reasonsOf(problems []expression.Problem, path []string) []Reason {
 
 // identity compiles the name and namespace of a child. Their problems are reported with
 // the template.
-func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scope, at []string) {
+func (c *compiler) identity(out *Child, in v1alpha1.Child, scope expression.Scope) {
 	metadata, _ := in.Template["metadata"].(map[string]any)
 	out.ObjectName, _ = expression.Template(metadata["name"], scope, schema.Of(schema.String))
 	namespace, written := metadata["namespace"]

@@ -357,7 +357,9 @@ func (p *decided) inputsOf(c Child) inputs {
 	}
 	switch {
 	case all:
-		return inputs{fields: []string{"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)"}}
+		return inputs{fields: []string{
+			"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)",
+		}}
 	case p.Reconcile.StateLocation == InAnnotations && root["status"] != nil:
 		return inputs{fields: []string{"."}}
 	}

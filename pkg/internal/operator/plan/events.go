@@ -162,10 +162,11 @@ func parentJQ(p *configured) string {
 		"option::related":   jqfile.Bool(len(p.Related) > 0),
 		"option::finalized": jqfile.Bool(p.Reconcile.Finalizer != ""), "hole::finalizer": jqfile.String(p.Reconcile.Finalizer),
 		"option::selected": jqfile.Bool(p.API.SelectorJQ != ""), "hole::isSelected": jqfile.Raw("(" + p.API.SelectorJQ + ")"),
-		"option::setsMetadata": jqfile.Bool(p.API.Decorate || slices.ContainsFunc(p.Patches, func(c Child) bool { return p.isParent(c.Kind) })),
-		"option::existing":     jqfile.Bool(p.API.Existing),
-		"option::noVersions":   jqfile.Bool(p.API.Versions == nil),
-		"hole::digest":         jqfile.String(p.Runtime.Digest), "hole::maxDesired": jqfile.Number(MaxDesired),
+		"option::setsMetadata": jqfile.Bool(p.API.Decorate ||
+			slices.ContainsFunc(p.Patches, func(c Child) bool { return p.isParent(c.Kind) })),
+		"option::existing":   jqfile.Bool(p.API.Existing),
+		"option::noVersions": jqfile.Bool(p.API.Versions == nil),
+		"hole::digest":       jqfile.String(p.Runtime.Digest), "hole::maxDesired": jqfile.Number(MaxDesired),
 		"hole::exactNumbers": exactNumbers(large), "hole::children": jqfile.RawList(strings.Join(children, ", ")),
 		"annotation::related": jqfile.String(RelatedDigest),
 	}, workflowHoles(p), labelHoles())

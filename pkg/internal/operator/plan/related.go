@@ -170,7 +170,8 @@ func enqueueJQ(p *configured, k Kind) string {
 		"hole::window": jqfile.Number(EnqueueWindow), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-enqueue-"),
 		"annotation::related": jqfile.String(RelatedDigest), "annotation::reconcile": jqfile.String(ReconcileRequest),
 		"option::ownKind":   jqfile.Bool(p.isParent(k)),
-		"option::madeByRun": jqfile.Bool(own != nil), "hole::isOwn": jqfile.All(own...), "hole::ownNamespace": jqfile.String(p.Shared.Namespace),
+		"option::madeByRun": jqfile.Bool(own != nil), "hole::isOwn": jqfile.All(own...),
+		"hole::ownNamespace": jqfile.String(p.Shared.Namespace),
 	})
 }
 

@@ -157,7 +157,8 @@ func (t *run) vanishes(g *group, object map[string]any, before []problem.Problem
 				}
 			}
 			if other && !slices.ContainsFunc(t.validator.validate(changed.(map[string]any)), func(p problem.Problem) bool {
-				return g.is(p) || !slices.ContainsFunc(before, func(old problem.Problem) bool { return old.Path == p.Path && old.Code == p.Code })
+				known := func(old problem.Problem) bool { return old.Path == p.Path && old.Code == p.Code }
+				return g.is(p) || !slices.ContainsFunc(before, known)
 			}) {
 				return true
 			}
@@ -245,7 +246,8 @@ func permits(t schema.Type, value any) bool {
 	case string:
 		return kind == schema.Unknown || kind == schema.String || kind == schema.IntOrString || kind == schema.Quantity
 	case int64, float64:
-		return kind == schema.Unknown || kind == schema.Integer || kind == schema.Number || kind == schema.IntOrString || kind == schema.Quantity
+		return kind == schema.Unknown || kind == schema.Integer || kind == schema.Number ||
+			kind == schema.IntOrString || kind == schema.Quantity
 	case bool:
 		return kind == schema.Unknown || kind == schema.Boolean
 	case []any:

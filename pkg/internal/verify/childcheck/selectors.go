@@ -135,7 +135,8 @@ func (f *family) sharedBy(child int) (selector, bool) {
 		own, twins := f.objects(child, cr), f.objects(child, twin)
 		for i, made := range own {
 			s, is := selectorOf(made)
-			if !is || i >= len(twins) || !made.beside(twins[i]) || made.isNamed(twins[i]) || !reflect.DeepEqual(s.value, valueAt(twins[i].object, s.path...)) {
+			if !is || i >= len(twins) || !made.beside(twins[i]) || made.isNamed(twins[i]) ||
+				!reflect.DeepEqual(s.value, valueAt(twins[i].object, s.path...)) {
 				continue
 			}
 			for _, pod := range f.all(cr) {
