@@ -299,8 +299,8 @@ func TestUnusualNames(t *testing.T) {
       objects: [{kind: quota, metadata: {name: all}, spec: {of: north}}]
 `
 	for name, tt := range map[string]struct{ api, apiVersion string }{
-		"own":      {"group: example.com, kind: redis, versions: [{name: one, schema: {spec: {region: string}, status: {arn: string}}}]", "example.com/one"},
-		"existing": {"existing: {group: example.com, version: v1api2, kind: redis, plural: redises, status: true}", "example.com/v1api2"},
+		"own":      {"group: example.com, kind: cache, versions: [{name: one, schema: {spec: {region: string}, status: {arn: string}}}]", "example.com/one"},
+		"existing": {"existing: {group: example.com, version: v1api2, kind: cache, plural: caches, status: true}", "example.com/v1api2"},
 	} {
 		for _, engine := range []string{"direct", "workflow"} {
 			t.Run(name+" "+engine, func(t *testing.T) {
