@@ -18,11 +18,11 @@ import (
 // value that becomes one of a type of Kubernetes is an example of that type.
 func (s *samples) withKeys(p *plan.Plan, full map[string]any) map[string]any {
 	out := full
-	put := func(path []string, values []any) {
-		if !usersKey(path) {
+	put := func(path []string, is func() schema.Type) {
+		if !usersKey(path) || !s.isOpen(out, path) {
 			return
 		}
-		for _, value := range values {
+		for _, value := range examples(is()) {
 			changed, ok := insert(out, path, value)
 			if object, is := changed.(map[string]any); ok && is && s.admits(object) {
 				out = object
@@ -34,11 +34,11 @@ func (s *samples) withKeys(p *plan.Plan, full map[string]any) map[string]any {
 		for _, program := range programsOf(c) {
 			for _, part := range program.Parts() {
 				if path, is := part.Field(); is {
-					put(path, examples(wantedBy(c, part)))
+					put(path, func() schema.Type { return wantedBy(c, part) })
 				}
 			}
 			for _, path := range program.Reads() {
-				put(path, examples(schema.Any()))
+				put(path, schema.Any)
 			}
 		}
 		if c.ForEach == nil || c.Object == nil {
@@ -46,11 +46,24 @@ func (s *samples) withKeys(p *plan.Plan, full map[string]any) map[string]any {
 		}
 		for _, list := range c.ForEach.Reads() {
 			for _, path := range c.Object.ReadsOfItem() {
-				put(slices.Concat(list, path), examples(schema.Any()))
+				put(slices.Concat(list, path), schema.Any)
 			}
 		}
 	}
 	return out
+}
+
+// isOpen reports whether a custom resource may have another value at a path, or one at all, of which its schema
+// names no fields.
+func (s *samples) isOpen(object map[string]any, path []string) bool {
+	if value := schema.ValueAt(object, path...); value != nil && isScalar(value) {
+		return false
+	}
+	place, known := s.schema.At(path...)
+	if known && len(place.Fields()) == 0 {
+		place, known = place.Under("0")
+	}
+	return !known || len(place.Fields()) == 0
 }
 
 // usersKey reports whether users write a field: the API server sets the status and most of the metadata.
