@@ -100,7 +100,7 @@ func (c *templates) need(e *expr, a *analyser) {
 	}
 	switch of := a.reads; {
 	case !e.mayBeNull() || optional(e.query) || !slices.ContainsFunc(of, func(r read) bool { return r.root.others() }):
-	case of.has(itemRoot) || of.has(indexRoot): // the value differs between the objects of the child
+	case of.ofItem(): // the value differs between the objects of the child
 		for child, paths := range of.children() {
 			for _, path := range paths {
 				c.addNeed(read{childrenRoot, append([]string{child}, path...)}.need(false))

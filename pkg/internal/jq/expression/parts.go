@@ -40,7 +40,7 @@ func (p Part) Field() (path []string, ok bool) {
 func (p Part) UsesOthers() bool { return p.reads.others() }
 
 // UsesItem reports whether the expressions read $item or $index.
-func (p Part) UsesItem() bool { return p.reads.has(itemRoot) }
+func (p Part) UsesItem() bool { return p.reads.ofItem() }
 
 // With returns the part with another value in the place of each expression.
 func (p Part) With(value any) any {

@@ -58,14 +58,11 @@ func (p *Program) Reads() [][]string { return p.reads.paths(inputRoot) }
 // those that only a condition reads.
 func (p *Program) Flows() [][]string { return p.flows.paths(inputRoot) }
 
-// ReadsOfItem lists the paths below $item that the program reads, possibly with more.
-func (p *Program) ReadsOfItem() [][]string { return p.reads.paths(itemRoot) }
-
 // ReadsChildren returns the paths that the program reads, by child.
 func (p *Program) ReadsChildren() map[string][][]string { return p.reads.children() }
 
 // UsesItem reports whether the program reads $item or $index.
-func (p *Program) UsesItem() bool { return p.reads.has(itemRoot) || p.reads.has(indexRoot) }
+func (p *Program) UsesItem() bool { return p.reads.ofItem() }
 
 // ReadsItem returns the paths below $item that the program reads. All of $item is one of
 // them only if it is the only one: reading a field of it reads the variable, too.

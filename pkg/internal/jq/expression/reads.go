@@ -26,6 +26,8 @@ func (r reads) has(root root) bool {
 	return slices.ContainsFunc(r, func(one read) bool { return one.root == root })
 }
 
+func (r reads) ofItem() bool { return r.has(itemRoot) || r.has(indexRoot) }
+
 func (r reads) others() bool { return r.has(childrenRoot) || r.has(relatedRoot) }
 
 // paths returns the sorted paths below a root, without those below another path.

@@ -45,7 +45,7 @@ func (s *samples) withKeys(p *plan.Plan, full map[string]any) map[string]any {
 			continue
 		}
 		for _, list := range c.ForEach.Reads() {
-			for _, path := range c.Object.ReadsOfItem() {
+			for _, path := range c.Object.ReadsItem() {
 				put(slices.Concat(list, path), schema.Any)
 			}
 		}
