@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 const (
@@ -258,12 +259,7 @@ func (t *run) values(cr customResource) string {
 	}
 	var out strings.Builder
 	for _, path := range t.reads {
-		var value any = cr.served
-		for _, key := range path {
-			fields, _ := value.(map[string]any)
-			value = fields[key]
-		}
-		data, err := json.Marshal(value)
+		data, err := json.Marshal(schema.ValueAt(cr.served, path...))
 		if err != nil {
 			return cr.id
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -78,21 +79,12 @@ func (f *family) all(cr customResource) []member {
 	return out
 }
 
-// valueAt returns a value in an object; nil if it is not there.
-func valueAt(value any, path ...string) any {
-	for _, key := range path {
-		fields, _ := value.(map[string]any)
-		value = fields[key]
-	}
-	return value
-}
-
 // beside reports whether two objects are in one namespace.
 func (m member) beside(other member) bool {
-	return valueAt(m.object, "metadata", "namespace") == valueAt(other.object, "metadata", "namespace")
+	return schema.ValueAt(m.object, "metadata", "namespace") == schema.ValueAt(other.object, "metadata", "namespace")
 }
 
 // isNamed reports whether two objects have one name.
 func (m member) isNamed(other member) bool {
-	return valueAt(m.object, "metadata", "name") == valueAt(other.object, "metadata", "name")
+	return schema.ValueAt(m.object, "metadata", "name") == schema.ValueAt(other.object, "metadata", "name")
 }

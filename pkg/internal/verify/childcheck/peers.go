@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -36,13 +37,13 @@ func (f *family) openToAll(child int) diag.List {
 // openRule returns the path of a rule that allows all peers and is not written so, and the value of
 // its peers in the template.
 func (f *family) openRule(child int, made member, direction, key string) (path []string, text string) {
-	rules, _ := valueAt(made.object, "spec", direction).([]any)
-	written, isList := valueAt(f.declared(child).Template, "spec", direction).([]any)
+	rules, _ := schema.ValueAt(made.object, "spec", direction).([]any)
+	written, isList := schema.ValueAt(f.declared(child).Template, "spec", direction).([]any)
 	for i, rule := range rules {
-		peers, isThere := valueAt(rule, key).([]any)
+		peers, isThere := schema.ValueAt(rule, key).([]any)
 		at := []string{"spec", direction}
 		if isList && i < len(written) {
-			value := valueAt(written[i], key)
+			value := schema.ValueAt(written[i], key)
 			text, _ = value.(string)
 			isThere, at = value != nil, append(at, strconv.Itoa(i), key)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -36,11 +37,11 @@ func (f *family) repeated(child int) diag.List {
 func ended(m member) (path []string, why, hint string) {
 	const kept = "remove the key: the object is then kept, and deleted with the custom resource"
 	switch kind := m.kind.Group + "/" + m.kind.Kind; {
-	case kind == "batch/Job" && valueAt(m.object, "spec", "ttlSecondsAfterFinished") != nil:
+	case kind == "batch/Job" && schema.ValueAt(m.object, "spec", "ttlSecondsAfterFinished") != nil:
 		return []string{"spec", "ttlSecondsAfterFinished"}, "Kubernetes deletes the Job after its end", kept
-	case kind == "argoproj.io/Workflow" && valueAt(m.object, "spec", "ttlStrategy") != nil:
+	case kind == "argoproj.io/Workflow" && schema.ValueAt(m.object, "spec", "ttlStrategy") != nil:
 		return []string{"spec", "ttlStrategy"}, "Argo deletes the Workflow after its end", kept
-	case kind == "/Pod" && slices.Contains([]any{"Never", "OnFailure"}, valueAt(m.object, "spec", "restartPolicy")):
+	case kind == "/Pod" && slices.Contains([]any{"Never", "OnFailure"}, schema.ValueAt(m.object, "spec", "restartPolicy")):
 		return []string{"spec", "restartPolicy"}, "Kubernetes deletes Pods that have ended when there are many of them, or with their node",
 			"use a Job, which is kept"
 	}

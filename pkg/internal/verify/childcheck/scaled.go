@@ -26,11 +26,11 @@ func (f *family) scaled(child int) diag.List {
 			for _, target := range f.all(cr) {
 				switch {
 				case target.kind.Kind != kind || !target.beside(scaler):
-				case valueAt(target.object, "metadata", "name") != name:
+				case schema.ValueAt(target.object, "metadata", "name") != name:
 					near = target.child
 				default:
 					found = true
-					if valueAt(target.object, "spec", "replicas") != nil && !reported[target.child] {
+					if schema.ValueAt(target.object, "spec", "replicas") != nil && !reported[target.child] {
 						reported[target.child] = true
 						findings = append(findings, f.fight(child, target.child)...)
 					}
@@ -39,7 +39,7 @@ func (f *family) scaled(child int) diag.List {
 		}
 	}
 	if !found && near >= 0 && f.d.Operator.Spec.API.Existing == nil {
-		text, _ := valueAt(f.declared(near).Template, "metadata", "name").(string)
+		text, _ := schema.ValueAt(f.declared(near).Template, "metadata", "name").(string)
 		findings.Warn(
 			f.at(child, "spec", "scaleTargetRef", "name"),
 			diag.UnmatchedChild,
@@ -60,7 +60,7 @@ func (f *family) fight(scaler, target int) diag.List {
 	hint := "remove replicas: the autoscaler sets it"
 	if when := by.When; when != "" {
 		otherwise := "1"
-		switch replicas := valueAt(of.Template, "spec", "replicas").(type) {
+		switch replicas := schema.ValueAt(of.Template, "spec", "replicas").(type) {
 		case string:
 			otherwise = strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(replicas, "${"), "}"))
 		case nil:

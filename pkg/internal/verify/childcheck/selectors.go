@@ -37,7 +37,7 @@ func selectorOf(m member) (selector, bool) {
 			return selector{}, false
 		}
 	}
-	out := selector{path: path, value: valueAt(m.object, path...)}
+	out := selector{path: path, value: schema.ValueAt(m.object, path...)}
 	data, err := json.Marshal(out.value)
 	if plain {
 		err = json.Unmarshal(data, &out.of.MatchLabels)
@@ -52,16 +52,16 @@ func podLabels(m member) (map[string]string, bool) {
 	pod := any(m.object)
 	switch {
 	case m.kind.Group == "" && m.kind.Kind == "Pod":
-	case valueAt(m.object, "spec", "jobTemplate") != nil:
-		pod = valueAt(m.object, "spec", "jobTemplate", "spec", "template")
+	case schema.ValueAt(m.object, "spec", "jobTemplate") != nil:
+		pod = schema.ValueAt(m.object, "spec", "jobTemplate", "spec", "template")
 	default:
-		pod = valueAt(m.object, "spec", "template")
+		pod = schema.ValueAt(m.object, "spec", "template")
 	}
-	if valueAt(pod, "spec", "containers") == nil {
+	if schema.ValueAt(pod, "spec", "containers") == nil {
 		return nil, false
 	}
 	out := map[string]string{}
-	fields, _ := valueAt(pod, "metadata", "labels").(map[string]any)
+	fields, _ := schema.ValueAt(pod, "metadata", "labels").(map[string]any)
 	for key, value := range fields {
 		out[key] = fmt.Sprint(value)
 	}
@@ -110,7 +110,7 @@ func (f *family) shared() diag.List {
 	if first.path != nil {
 		api := f.p.API.Kind
 		same := "is the same for every " + api.Kind
-		if !reflect.DeepEqual(first.value, valueAt(f.declared(by).Template, first.path...)) {
+		if !reflect.DeepEqual(first.value, schema.ValueAt(f.declared(by).Template, first.path...)) {
 			same = fmt.Sprintf("does not contain the name of its %s, so it can be the same for two", api.Kind)
 		}
 		if api.Namespaced {
@@ -136,7 +136,7 @@ func (f *family) sharedBy(child int) (selector, bool) {
 		for i, made := range own {
 			s, is := selectorOf(made)
 			if !is || i >= len(twins) || !made.beside(twins[i]) || made.isNamed(twins[i]) ||
-				!reflect.DeepEqual(s.value, valueAt(twins[i].object, s.path...)) {
+				!reflect.DeepEqual(s.value, schema.ValueAt(twins[i].object, s.path...)) {
 				continue
 			}
 			for _, pod := range f.all(cr) {
@@ -217,7 +217,7 @@ func (f *family) hasUnknownPods() bool {
 			return true
 		}
 		k := r.child.Kind
-		if _, builtin := schema.Builtin(k.APIVersion(), k.Kind); !builtin && valueAt(f.declared(i).Template, "spec", "template") == nil {
+		if _, builtin := schema.Builtin(k.APIVersion(), k.Kind); !builtin && schema.ValueAt(f.declared(i).Template, "spec", "template") == nil {
 			return true
 		}
 	}
