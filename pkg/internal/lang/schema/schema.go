@@ -47,6 +47,18 @@ type Type interface {
 	Item() Type // of an array
 }
 
+// At returns the type at a path of fields and indexes; it is unknown where the type has none.
+func At(t Type, path ...string) Type {
+	for _, step := range path {
+		if t.Kind() == Array {
+			t = t.Item()
+		} else {
+			t, _ = t.Field(step)
+		}
+	}
+	return t
+}
+
 // Any returns the unknown type.
 func Any() Type { return shape{} }
 

@@ -18,15 +18,7 @@ func typeOf(got any) schema.Type {
 // sameQuantity reports whether two values of a field of a built-in kind are the same quantity: the API server
 // writes 500m for 0.5.
 func sameQuantity(object schema.Type, path []string, a, b any) bool {
-	is := object
-	for _, key := range path {
-		if is.Kind() == schema.Array {
-			is = is.Item()
-		} else {
-			is, _ = is.Field(key)
-		}
-	}
-	if is.Kind() != schema.Quantity {
+	if schema.At(object, path...).Kind() != schema.Quantity {
 		return false
 	}
 	x, err := resource.ParseQuantity(fmt.Sprint(a))

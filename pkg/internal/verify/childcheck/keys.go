@@ -169,12 +169,5 @@ func coreExample(name string) (value any) {
 // wantedBy returns the type of a part of the template of a child.
 func wantedBy(c plan.Child, p expression.Part) schema.Type {
 	is, _ := schema.Builtin(c.Kind.APIVersion(), c.Kind.Kind)
-	for _, key := range p.Path {
-		if is.Kind() == schema.Array {
-			is = is.Item()
-		} else {
-			is, _ = is.Field(key)
-		}
-	}
-	return is
+	return schema.At(is, p.Path...)
 }
