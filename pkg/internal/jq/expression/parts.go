@@ -42,6 +42,11 @@ func (p Part) UsesOthers() bool { return p.reads.others() }
 // UsesItem reports whether the expressions read $item or $index.
 func (p Part) UsesItem() bool { return p.reads.ofItem() }
 
+// Permits reports whether each expression may yield a value, by its type.
+func (p Part) Permits(value any) bool {
+	return !slices.ContainsFunc(p.Types, func(t schema.Type) bool { return ofType(t)&ofLiteral(value) == 0 })
+}
+
 // With returns the part with another value in the place of each expression.
 func (p Part) With(value any) any {
 	if p.Whole {

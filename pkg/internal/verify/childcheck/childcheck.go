@@ -163,8 +163,8 @@ type cause struct {
 	position diag.Position
 	always   bool // every custom resource has the problem
 	every    bool // every sample has it
-	opaque   bool // the value that has it has no schema
 	groups   []*group
+	opaque   *expression.Part // the value that has it, if it has no schema
 }
 
 // where says which custom resources have a problem that is not proven; least is one of them.
@@ -190,12 +190,14 @@ func (t *run) causes(path []string) []*cause {
 		at := t.position(path, g.problem)
 		every := g.count == t.count || g.count > g.cut && g.count-g.cut+t.cut == t.count
 		always := every && t.likely && t.proven(g)
-		_, opaque := t.opaque(g)
-		opaque = opaque && !always
+		var opaque *expression.Part
+		if !always {
+			opaque = t.opaque(g)
+		}
 		i := slices.IndexFunc(out, func(c *cause) bool {
 			other := c.first().problem
-			if opaque || c.opaque {
-				return c.position == at && c.opaque == opaque
+			if opaque != nil || c.opaque != nil {
+				return c.position == at && (opaque == nil) == (c.opaque == nil)
 			}
 			return c.position == at && c.always == always && other.Code == g.problem.Code &&
 				diag.WithoutIndexes(other.Path) == diag.WithoutIndexes(g.problem.Path) &&
@@ -357,17 +359,16 @@ func failed(key string, err error) childProblem {
 // remedy suggests a fix for a problem of a custom resource. It names the field if
 // changing a single one removes the problem.
 func (t *run) remedy(c *cause, cr map[string]any, p childProblem) string {
-	g := c.first()
-	if part, is := t.opaque(g); is {
-		return t.describe(part)
-	}
-	if c.every && p.Hint != "" {
+	switch {
+	case c.opaque != nil:
+		return t.describe(*c.opaque)
+	case c.every && p.Hint != "":
 		return p.Hint
 	}
 	field, how := "the field", "required, default, minLength, pattern, maximum …"
 	if t.samples.schema != nil {
 		causes := t.samples.schema.Causes(cr, func(object map[string]any) bool {
-			_, wanted, has := t.find(g, t.samples.served(object))
+			_, wanted, has := t.find(c.first(), t.samples.served(object))
 			return has || !wanted
 		})
 		for name, value := range causes {

@@ -27,7 +27,6 @@ type exploration struct {
 	having []customResource                           // those of the tried samples that have the child
 	fresh  bool                                       // a branch was reached for the first time
 	likely bool                                       // a plausible sample has the child
-	others []any                                      // the result of alternatives
 }
 
 // outcome is what a sample did.

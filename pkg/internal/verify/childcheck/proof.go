@@ -114,18 +114,18 @@ func fieldOf(p expression.Part, at []string) (t schema.Type, known bool) {
 	return is, true
 }
 
-// opaque returns the whole value that a problem is in, if the place has no schema.
-func (t *run) opaque(g *group) (part expression.Part, found bool) {
+// opaque returns the whole value that a problem is in, if the place has no schema; nil otherwise.
+func (t *run) opaque(g *group) *expression.Part {
 	if g.problem.key != "template" || g.problem.Code == expression.BadExpression {
-		return expression.Part{}, false
+		return nil
 	}
 	at := g.problem.Segments()
 	for _, p := range t.openParts() {
 		if is, known := fieldOf(p, at); p.Whole && known && is.Kind() == schema.Unknown {
-			return p, true
+			return &p
 		}
 	}
-	return expression.Part{}, false
+	return nil
 }
 
 // persists reports whether a problem remains when open parts of the template have other values.
@@ -146,8 +146,10 @@ func (g *group) is(p problem.Problem) bool {
 // vanishes reports whether a variant of an object does not have the problem of a group, and no other
 // instead: one or all open parts are missing, or have a value from elsewhere in the template.
 func (t *run) vanishes(g *group, object map[string]any, before []problem.Problem, open []expression.Part) bool {
+	values := []any{nil, "", "a", "1", int64(1), int64(0), true, false, map[string]any{}, []any{}}
+	values = append(values, literals(t.template())...)
 	tried := func(parts ...expression.Part) bool {
-		for _, value := range t.alternatives() {
+		for _, value := range values {
 			var changed any = object
 			other := false
 			for _, p := range parts {
@@ -171,16 +173,6 @@ func (t *run) vanishes(g *group, object map[string]any, before []problem.Problem
 		}
 	}
 	return tried(open...)
-}
-
-// alternatives returns values to put in the place of open parts: none, ordinary ones, and all
-// literal values of the template.
-func (t *run) alternatives() []any {
-	if t.others == nil {
-		t.others = []any{nil, "", "a", "1", int64(1), int64(0), true, false, map[string]any{}, []any{}}
-		t.others = append(t.others, literals(t.template())...)
-	}
-	return t.others
 }
 
 // literals returns a value and all values in it.
@@ -207,7 +199,7 @@ func with(object any, p expression.Part, value any) (changed any, ok bool) {
 		}
 		return replaced(object, p.Path, nil)
 	}
-	if slices.ContainsFunc(p.Types, func(is schema.Type) bool { return !permits(is, value) }) {
+	if !p.Permits(value) {
 		return object, false
 	}
 	return replaced(object, p.Path, p.With(value))
@@ -237,25 +229,6 @@ func replaced(in any, path []string, value any) (changed any, ok bool) {
 		return out, ok && inner != nil
 	}
 	return in, false
-}
-
-// permits reports whether a type may have a value, by its kind.
-func permits(t schema.Type, value any) bool {
-	kind := t.Kind()
-	switch value.(type) {
-	case string:
-		return kind == schema.Unknown || kind == schema.String || kind == schema.IntOrString || kind == schema.Quantity
-	case int64, float64:
-		return kind == schema.Unknown || kind == schema.Integer || kind == schema.Number ||
-			kind == schema.IntOrString || kind == schema.Quantity
-	case bool:
-		return kind == schema.Unknown || kind == schema.Boolean
-	case []any:
-		return kind == schema.Unknown || kind == schema.Array
-	case map[string]any:
-		return kind == schema.Unknown || kind == schema.Object
-	}
-	return false
 }
 
 // template returns the child's template as it is written.
