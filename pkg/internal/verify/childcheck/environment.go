@@ -127,8 +127,11 @@ func required(kind plan.Kind) map[string]any {
 	out := map[string]any{}
 	is, _ := schema.Builtin(kind.APIVersion(), kind.Kind)
 	for _, name := range is.Fields() {
+		if name == "metadata" || name == "status" {
+			continue
+		}
 		field, _ := is.Field(name)
-		if example := coreExample(schema.Name(field)); example != nil && name != "metadata" && name != "status" {
+		if example := coreExample(field); example != nil {
 			out[name] = example
 		}
 	}
