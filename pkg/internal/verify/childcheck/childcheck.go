@@ -58,7 +58,7 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 	}
 	s := newSamples(d, p, place{"sample", "default"})
 	findings := costs(d, p, s)
-	tried := &family{d: d, p: p, samples: s, runs: make([]*run, len(p.Children))}
+	tried := &family{d: d, p: p, samples: s, runs: make([]*run, len(p.Children)), made: map[memberOf][]member{}}
 	for i, c := range p.Children {
 		if c.Object != nil {
 			tried.runs[i] = newRun(d, p, c, s)

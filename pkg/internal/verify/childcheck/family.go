@@ -17,7 +17,14 @@ type family struct {
 	d       *definition.Definition
 	p       *plan.Plan
 	samples *samples
-	runs    []*run // by the index of the child; nil for one without a template
+	runs    []*run                // by the index of the child; nil for one without a template
+	made    map[memberOf][]member // the results of objects, because each rule asks for them
+}
+
+// memberOf is a child of a sample.
+type memberOf struct {
+	child  int
+	sample string // its id
 }
 
 // member is an object of a child.
@@ -61,12 +68,17 @@ func (f *family) objects(child int, cr customResource) []member {
 	if r == nil {
 		return nil
 	}
+	of := memberOf{child, cr.id}
+	if known, ok := f.made[of]; ok && cr.id != "" {
+		return known
+	}
 	var out []member
 	for _, env := range r.environments(cr) {
 		for _, object := range r.render(cr, env).objects {
 			out = append(out, member{child, r.child.Kind, f.p.Owned(r.child, object, cr.served)})
 		}
 	}
+	f.made[of] = out
 	return out
 }
 

@@ -127,12 +127,17 @@ func (f *family) shared() diag.List {
 // sharedBy returns the selector of a child if it is the same for two custom resources. Of a child whose
 // name is the same, too, that is reported.
 func (f *family) sharedBy(child int) (selector, bool) {
+	selects := func(m member) bool { _, is := selectorOf(m); return is }
 	for _, cr := range f.having(child) {
+		own := f.objects(child, cr)
+		if !slices.ContainsFunc(own, selects) {
+			continue
+		}
 		twin, can := f.twin(cr)
 		if !can {
 			continue
 		}
-		own, twins := f.objects(child, cr), f.objects(child, twin)
+		twins := f.objects(child, twin)
 		for i, made := range own {
 			s, is := selectorOf(made)
 			if !is || i >= len(twins) || !made.beside(twins[i]) || made.isNamed(twins[i]) ||
