@@ -133,15 +133,12 @@ func (f *family) sharedBy(child int) (selector, bool) {
 		if !slices.ContainsFunc(own, selects) {
 			continue
 		}
-		twin, can := f.twin(cr)
-		if !can {
-			continue
-		}
+		twin := f.twin(cr)
 		twins := f.objects(child, twin)
 		for i, made := range own {
 			s, is := selectorOf(made)
 			if !is || i >= len(twins) || !made.beside(twins[i]) || made.isNamed(twins[i]) ||
-				!reflect.DeepEqual(s.value, schema.ValueAt(twins[i].object, s.path...)) {
+				!reflect.DeepEqual(s.value, schema.ValueAt(twins[i].object, s.path...)) || !f.isValid(twin) {
 				continue
 			}
 			for _, pod := range f.all(cr) {
@@ -154,15 +151,20 @@ func (f *family) sharedBy(child int) (selector, bool) {
 	return selector{}, false
 }
 
-// twin returns the custom resource with another name; false if there can be none.
-func (f *family) twin(cr customResource) (customResource, bool) {
+// twin returns the custom resource with another name.
+func (f *family) twin(cr customResource) customResource {
 	other := place{"other", f.samples.place.namespace}
 	out := customResource{written: cr.written, served: maps.Clone(cr.served)}
 	metadata, _ := cr.served["metadata"].(map[string]any)
 	out.served["metadata"] = maps.Clone(metadata)
 	out.served = other.served(out.served, f.samples.api.Namespaced)
 	out.served["metadata"].(map[string]any)["uid"] = "00000000-0000-4000-8000-000000000001"
-	return out, f.samples.schema == nil || len(f.samples.schema.Validate(out.served, nil)) == 0
+	return out
+}
+
+// isValid reports whether the schema permits a custom resource.
+func (f *family) isValid(cr customResource) bool {
+	return f.samples.schema == nil || len(f.samples.schema.Validate(cr.served, nil)) == 0
 }
 
 // unmatched warns of a Service or a PodDisruptionBudget that selects the pods of no child, but
