@@ -25,10 +25,7 @@ import (
 // of each by server-side apply and by merge patches, and deletes it, on both servers. It
 // needs argoperator-dev, as TestServersAgree does.
 func TestServersAgreeOnEdits(t *testing.T) {
-	program := os.Getenv("ARGOPERATOR_DEV")
-	if program == "" {
-		t.Skip("ARGOPERATOR_DEV is not set")
-	}
+	program := realServer(t)
 	edits := 40
 	if testing.Short() {
 		edits = 8

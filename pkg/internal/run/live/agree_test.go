@@ -26,14 +26,21 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
 )
 
-// TestServersAgree sends every request of the tests of examples and of ports to Kubernetes'
-// API server too, in the same order and with the same identity. The API server in memory must give
-// the same answer. It needs the program argoperator-dev: ARGOPERATOR_DEV=bin/argoperator-dev.
-func TestServersAgree(t *testing.T) {
+// realServer returns the program with Kubernetes' API server. It skips the test if none is given.
+func realServer(t *testing.T) string {
+	t.Helper()
 	program := os.Getenv("ARGOPERATOR_DEV")
 	if program == "" {
 		t.Skip("ARGOPERATOR_DEV is not set")
 	}
+	return program
+}
+
+// TestServersAgree sends every request of the tests of examples and of ports to Kubernetes'
+// API server too, in the same order and with the same identity. The API server in memory must give
+// the same answer. It needs the program argoperator-dev: ARGOPERATOR_DEV=bin/argoperator-dev.
+func TestServersAgree(t *testing.T) {
+	program := realServer(t)
 	definitions, err := filepath.Glob("../../../../examples/*/operator.yaml")
 	if err != nil || len(definitions) == 0 {
 		t.Fatalf("no example: %v", err)
