@@ -115,7 +115,7 @@ func (o *operator) awaitParts(t *testing.T) {
 		if label == "" {
 			continue
 		}
-		o.cluster.await(t, label+" "+object.GetName()+" to be available", 2*time.Minute, deployments, operators, func(s seen) bool {
+		o.cluster.await(t, label+" "+object.GetName()+" to be available", starting, deployments, operators, func(s seen) bool {
 			list := s.withLabel(label, object.GetName())
 			return len(list) == 1 && available(list[0])
 		})

@@ -36,7 +36,7 @@ var guards = []guard{
 	{"replay by the resync", "bus-down", "direct/memcached", `"argoperator.dev/resync": "{{workflow.name}}"`, `"argoperator.dev/resync": null`},
 	{"no afterStart, workflow", "source-down", "workflow/memcached-logic", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
 	{"changes of children, workflow", "child-edited", "workflow/memcached-logic", `or $old != null and if (`, `or false and if (`},
-	{"the resync checks every custom resource", "bus-down", "workflow/memcached-logic", "return outdated(run, cr, children) or related_outdated(run, cr, related or {}) or status_outdated(run, cr, children)", `return ""`},
+	{"the resync checks every custom resource", "bus-down", "workflow/memcached-logic", "return (outdated(run, cr, children)", `return "" and (outdated(run, cr, children)`},
 	{"the ownership check", "child-foreign", "workflow/memcached-logic", "def check_owner(run, cr, child, live):", "def check_owner(run, cr, child, live):\n        return"},
 }
 

@@ -129,7 +129,7 @@ func (o *operator) awaitListening(t *testing.T) {
 		default:
 			continue
 		}
-		o.cluster.await(t, name+" to be available", 2*time.Minute, deployments, operators, func(s seen) bool {
+		o.cluster.await(t, name+" to be available", starting, deployments, operators, func(s seen) bool {
 			list := s.withLabel(label, name)
 			o.partTwins(t, list)
 			if len(list) != 1 {
