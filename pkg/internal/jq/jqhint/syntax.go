@@ -128,7 +128,8 @@ func Unavailable(function string) string {
 		return "read objects of the cluster as $children.NAME, or list them under spec.related and read $related.NAME"
 	case strings.HasPrefix(function, "rand") ||
 		slices.Contains([]string{"uuidv4", "genPassword", "genSelfSignedCert", "genCA", "shuffle"}, function):
-		return "a random value would change with every event: derive one from .metadata.uid, such as .metadata.uid[0:8]"
+		return "a random value would change with every event: for a name, take .metadata.uid[0:8]; " +
+			"for a password, refer to a Secret, because everybody who may read the custom resource sees its uid"
 	case slices.Contains([]string{"date", "dateModify", "ago", "htmlDate", "timestamp", "getSeconds", "now"}, function):
 		return "the time would change the result without an event: take it from a field, such as .metadata.creationTimestamp"
 	}
