@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
@@ -104,7 +105,13 @@ func (o Operator) removedChildren(earlier []Operator) diag.List {
 	var findings diag.List
 	for _, before := range earlier {
 		for _, child := range before.plan.Children {
-			if before.Name == o.Name && !slices.ContainsFunc(o.plan.Children, func(c plan.Child) bool { return c.Name == child.Name }) {
+			if before.Name != o.Name || hasChild(o.plan.Children, child.Name) {
+				continue
+			}
+			if i := o.renamed(before, child); i >= 0 {
+				findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "name"), diag.RemovedChild,
+					fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child", child.Name, o.plan.Children[i].Name), "")
+			} else {
 				findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
 					fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
 					`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
@@ -112,6 +119,20 @@ func (o Operator) removedChildren(earlier []Operator) diag.List {
 		}
 	}
 	return findings
+}
+
+func hasChild(children []plan.Child, name string) bool {
+	return slices.ContainsFunc(children, func(c plan.Child) bool { return c.Name == name })
+}
+
+// renamed returns the index of the new child that makes the objects of an earlier child;
+// -1 if there is none.
+func (o Operator) renamed(before Operator, child plan.Child) int {
+	same := func(a, b *expression.Program) bool { return a == b || a != nil && b != nil && a.Source() == b.Source() }
+	return slices.IndexFunc(o.plan.Children, func(c plan.Child) bool {
+		return !hasChild(before.plan.Children, c.Name) && c.Kind.Group == child.Kind.Group && c.Kind.Kind == child.Kind.Kind && c.ObjectName != nil &&
+			same(c.ObjectName, child.ObjectName) && same(c.Namespace, child.Namespace) && same(c.ForEach, child.ForEach)
+	})
 }
 
 // observedState is the path of the operator's observed state, which no client
