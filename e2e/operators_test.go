@@ -266,11 +266,12 @@ func (p *played) keep(t *testing.T) {
 	}
 }
 
-// bash runs a script of a behaviour.
-func (o *operator) bash(t *testing.T, namespace, script string) (string, error) {
+// bash runs a script of a behaviour, with more in its environment.
+func (o *operator) bash(t *testing.T, namespace, script string, env ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", prelude+script)
 	cmd.Env = append(os.Environ(), "NS="+namespace, "OPERATORS="+operators, "OPERATOR="+o.only("EventSource").GetLabels()["app.kubernetes.io/name"], "LONG=10m")
+	cmd.Env = append(cmd.Env, env...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	err := cmd.Run()
