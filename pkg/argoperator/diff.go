@@ -108,16 +108,23 @@ func (o Operator) removedChildren(earlier []Operator) diag.List {
 			if before.Name != o.Name || hasChild(o.plan.Children, child.Name) {
 				continue
 			}
-			if i := o.renamed(before, child); i >= 0 {
-				findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "name"), diag.RemovedChild,
-					fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child", child.Name, o.plan.Children[i].Name), "")
-			} else {
-				findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
-					fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
-					`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
-			}
+			findings = append(findings, o.removed(before, child)...)
 		}
 	}
+	return findings
+}
+
+// removed says what becomes of the objects of a child that the definition no longer has.
+func (o Operator) removed(before Operator, child plan.Child) diag.List {
+	var findings diag.List
+	if i := o.renamed(before, child); i >= 0 {
+		findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "name"), diag.RemovedChild,
+			fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child", child.Name, o.plan.Children[i].Name), "")
+		return findings
+	}
+	findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
+		fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
+		`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
 	return findings
 }
 
@@ -130,7 +137,8 @@ func hasChild(children []plan.Child, name string) bool {
 func (o Operator) renamed(before Operator, child plan.Child) int {
 	same := func(a, b *expression.Program) bool { return a == b || a != nil && b != nil && a.Source() == b.Source() }
 	return slices.IndexFunc(o.plan.Children, func(c plan.Child) bool {
-		return !hasChild(before.plan.Children, c.Name) && c.Kind.Group == child.Kind.Group && c.Kind.Kind == child.Kind.Kind && c.ObjectName != nil &&
+		return !hasChild(before.plan.Children, c.Name) &&
+			c.Kind.Group == child.Kind.Group && c.Kind.Kind == child.Kind.Kind && c.ObjectName != nil &&
 			same(c.ObjectName, child.ObjectName) && same(c.Namespace, child.Namespace) && same(c.ForEach, child.ForEach)
 	})
 }

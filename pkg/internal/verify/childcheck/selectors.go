@@ -224,7 +224,8 @@ func (f *family) hasUnknownPods() bool {
 			return true
 		}
 		k := r.child.Kind
-		if _, builtin := schema.Builtin(k.APIVersion(), k.Kind); !builtin && schema.ValueAt(f.declared(i).Template, "spec", "template") == nil {
+		_, builtin := schema.Builtin(k.APIVersion(), k.Kind)
+		if !builtin && schema.ValueAt(f.declared(i).Template, "spec", "template") == nil {
 			return true
 		}
 	}
