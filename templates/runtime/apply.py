@@ -69,8 +69,8 @@ def make_children(run, cr, state, answer, here):
     live, applied, failures = {identity(child): child for child in here}, {}, {}
     for _ in range(len(run.config["children"]) + 1):
         desired = templated(run, cr, state, answer, list(live.values()))
-        wanted = checked(run, cr, state["inputs"], answer, desired.objects)
-        wanted += [child for key, child in live.items() if key in desired.kept]
+        kept = [child for key, child in live.items() if key in desired.kept]
+        wanted = checked(run, cr, state["inputs"], answer, desired.objects, kept) + kept
         places = {entry["name"]: [] for entry in run.config["children"]}
         for child in wanted:
             places[run.declared(child)["name"]].append(identity(child))

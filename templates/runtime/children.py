@@ -8,9 +8,9 @@ from names import CHILD, DEFINITION, FIXED, INPUTS, MANAGED_BY, OWNER, OWNER_UID
 from run import display_name, identity
 
 
-def checked(run, cr, inputs, children, desired=()):
+def checked(run, cr, inputs, children, desired=(), kept=()):
     """The children complete and ready to be applied, the templates' before the logic's; all problems at once
-    otherwise."""
+    otherwise. Kept are those that stay as they are."""
     offers = [(name, f"template {name}", child) for name, child in desired]
     offers += [("", f"children[{index}]", child) for index, child in enumerate(children)]
     templates, logic, wanted, seen = [], [], [], {}
@@ -18,7 +18,7 @@ def checked(run, cr, inputs, children, desired=()):
         child = marked(child, template)
         found = list(child_problems(run, child, template))
         if not found:
-            child = completed(run, cr, child, {SIBLINGS: str(len(offers)), INPUTS: inputs})
+            child = completed(run, cr, child, {SIBLINGS: str(len(offers) + len(kept)), INPUTS: inputs})
             if identity(child) in seen:
                 first = seen[identity(child)]
                 found = [display_name(child) + (" is there twice" if first == template else

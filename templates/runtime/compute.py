@@ -181,9 +181,9 @@ def locations_of(run, entry, cr, names):
     none."""
     try:
         every = [names]
-        if entry.get("identityForEach"):
+        if entry.get("forEach"):
             every = [dict(names, **{"$item": item, "$index": index})
-                     for index, item in enumerate(built(entry["identityForEach"], cr, names) or [])]
+                     for index, item in enumerate(built(entry["forEach"], cr, names) or [])]
     except ExpressionError:
         return
     for variables in every:

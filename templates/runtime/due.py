@@ -1,6 +1,4 @@
 """Why a custom resource needs a run."""
-import itertools
-
 from api import Refused
 from compute import items, key_of, mentions, unready_reason
 from expressions import ExpressionError, built
@@ -35,19 +33,18 @@ def outdated(run, cr, children):
         ready = ready_condition(cr)
         if ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed"):
             return "is not ready"
-    if not children and run.config["children"]:
-        return "has no children"
     if run.config.get("patches"):
         return "patches objects of others"
-    absent = (missing(run, cr, entry, children) for entry in run.config["children"] if entry.get("never"))
-    inputs = digest_of_inputs(run, cr)
-    changed = (drifted(run, child, len(children), inputs) for child in children)
-    return next((reason for reason in itertools.chain(absent, changed) if reason), "")
+    inputs, updated = digest_of_inputs(run, cr), [child for child in children if not (run.declared(child) or {}).get("never")]
+    if updated:
+        reasons = (drifted(run, child, len(children), inputs) for child in updated)
+    else:  # the notes of the others may be of an earlier reconcile
+        reasons = (missing(run, cr, entry, children) for entry in run.config["children"])
+    return next((reason for reason in reasons if reason), "")
 
 
 def missing(run, cr, entry, children):
-    """Why an object of a template that is never updated may be missing or unwanted, or "". What it was written with may
-    be of an earlier reconcile."""
+    """Why an object of an entry may be missing or unwanted, or ""."""
     there, conditions = {identity(child) for child in children if run.declared(child) == entry}, [entry.get("when"), entry.get("forEach")]
     parts = [part for part in conditions if part] + [entry.get("identity")]
     if any(part in (None, UNFIT) or mentions(part, "$children") or mentions(part, "$related") for part in parts):
@@ -99,8 +96,6 @@ def unwatched(run, cr):
 
 def drifted(run, child, siblings, inputs):
     annotations = child["metadata"].get("annotations") or {}
-    if (run.declared(child) or {}).get("never"):
-        return ""
     if annotations.get(SIBLINGS) != str(siblings):
         return f"has {siblings} children instead of {annotations.get(SIBLINGS)}"
     if annotations.get(DEFINITION) != run.config["digest"]:

@@ -1,5 +1,7 @@
 """Templates that the pod computes, and the order of children."""
 
+from names import SIBLINGS
+
 from .fakecluster import (
     CONFIGMAP, DEPLOYMENT, DEPLOYMENTS, Case, deployment, entry_of, field_of, plain_text, readiness, settings,
 )
@@ -89,6 +91,13 @@ class DependentTemplatesTest(Case):
         before = len(self.cluster.writes())
         self.assertEqual(self.run_command("apply"), 0, self.out)
         self.assertEqual([method for method, _ in self.cluster.writes()[before:]], ["PATCH", "PATCH"])
+
+    def test_a_child_that_stays_as_it_is_counts(self):
+        deployment = self.config["children"][0]
+        deployment.update(never=True, identity={"object": {"name": field_of("metadata", "name")}})
+        for _ in range(2):
+            self.assertEqual(self.run_command("apply"), 0, self.out)
+            self.assertEqual(self.live(self.CONFIG)["metadata"]["annotations"][SIBLINGS], "2")
 
     def test_a_template_is_not_computed_before_its_dependencies_are_ready(self):
         self.settings.update(dependsOn=["deployment"])

@@ -10,8 +10,8 @@ from reconcile import deep
 from run import Run
 
 from .fakecluster import (
-    CR, DEPLOYMENTS, FINALIZER, REPLICAS, SHARD, WEB, WORKFLOWS, Case, TemplatesCase, deployment, labels, once,
-    readiness, settings,
+    CR, DEPLOYMENT, DEPLOYMENTS, FINALIZER, REPLICAS, SHARD, WEB, WORKFLOWS, Case, TemplatesCase, deployment, labels,
+    once, plain_text, readiness, settings,
 )
 
 
@@ -59,7 +59,7 @@ class ResyncTest(Case):
             ("failed", {"status": {"conditions": [ready("False", "ReconcileFailed")]}}, waiting, {}, "not ready"),
             ("no condition", {"status": {"conditions": []}}, None, {}, "not ready"),
             ("no status to judge", {"status": {"conditions": []}, "metadata": {"generation": 9}}, None, no_status, ""),
-            ("no children", {}, lambda child: [], no_status, "no children"),
+            ("no children", {}, lambda child: [], no_status, "deployment is missing"),
             ("one child too few", {}, changed(annotations={SIBLINGS: "2"}), {}, "1 children instead of 2"),
             ("one child too many", {}, lambda child: [child, child], {}, "2 children instead of 1"),
             ("old definition", {}, changed(annotations={DEFINITION: "d0"}), {}, "another definition"),
@@ -84,6 +84,28 @@ class ResyncTest(Case):
             with self.subTest(reason):
                 config = {"children": [dict(dict(WEB, never=True, identity=name), **entry)]}
                 got = self.due({"spec": {"size": value}}, lambda child: [merged(child, {"metadata": {"namespace": "team"}})], config)
+                self.assertTrue(want in got if want else got == "", got)
+
+    def test_due_for_children_beside_one_that_is_never_updated(self):
+        def child(entry, **metadata):
+            return merged(deployment(uid="d", **labels()), {"metadata": dict(metadata, namespace="team", name=entry, labels={CHILD: entry})})
+        kept = dict(WEB, name="once", never=True, identity={"object": {"name": plain_text("once")}})
+        web = dict(WEB, identity={"object": {"name": plain_text("web")}})
+        size = {"expr": ["get", ["get", ["in"], "spec"], "size"]}
+        each = dict(web, each=True, forEach=size, identity={"object": {"name": {"expr": ["var", "$item"]}}})
+        rows = (
+            ("the other is gone", web, ["once"], None, "Deployment team/web is missing"),
+            ("the other is not wanted", dict(web, when=size), ["once"], False, ""),
+            ("the other is wanted", dict(web, when=size), ["once"], True, "Deployment team/web is missing"),
+            ("an empty list", each, ["once"], [], ""), ("all of a list are gone", each, ["once"], ["a"], "Deployment team/a is missing"),
+            ("the logic makes the other", dict(DEPLOYMENT, kind="StatefulSet"), ["once"], None, "deployment is missing"),
+            ("both are gone", web, [], None, "once is missing"), ("both are there", web, ["once", "web"], None, ""),
+            ("only the other is there", web, ["web"], None, "has 1 children instead of 2"))
+        for reason, other, there, value, want in rows:
+            with self.subTest(reason):
+                got = self.due({"spec": {"size": value}}, lambda _, names=there: [
+                    child(name, annotations={SIBLINGS: "2" if name == "web" else "9", DEFINITION: "d1"}) for name in names],
+                    {"children": [kept, other]})
                 self.assertTrue(want in got if want else got == "", got)
 
     def test_submits(self):
@@ -190,7 +212,7 @@ class TemplatesResyncTest(TemplatesCase):
         self.assertEqual(self.cluster.writes(), [("PATCH", CR), ("PATCH", CR[:-3] + "two")], "and no Workflow")
         self.assertEqual(self.live()["metadata"]["annotations"], {RECONCILE: self.time})
         self.assertIn("team.one: its latest change is not reconciled", self.out)
-        self.assertIn("team.two: has no children", self.out)
+        self.assertIn("team.two: web is missing", self.out)
         self.assertIn("3 custom resources, 2 submitted, 0 failed", self.out)
 
     def test_a_missing_child(self):

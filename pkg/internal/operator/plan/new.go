@@ -352,10 +352,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
 		kind.Fixed = c.podPrograms.fixed
 		kind.Unowned = p.unowned(c)
-		kind.Identity, kind.IdentityForEach = c.podPrograms.identity, c.podPrograms.forEach
-		if p.templatesInPod() || kind.Never { // the resync looks which objects are there
-			kind.When, kind.ForEach = c.podPrograms.when, c.podPrograms.forEach
-		}
+		kind.Identity, kind.When, kind.ForEach = c.podPrograms.identity, c.podPrograms.when, c.podPrograms.forEach
 		if p.templatesInPod() {
 			kind.Object = c.podPrograms.object
 			kind.Needs = runtimeNeeds(c)

@@ -340,22 +340,21 @@ type RuntimeKind struct {
 	OnDelete   string `json:"onDelete,omitempty"`
 	Stays      bool   `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it
 
-	Template        bool            `json:"template,omitempty"` // it has a template; the logic creates the others
-	Each            bool            `json:"each,omitempty"`     // there may be any number of objects
-	Unready         json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, on the live child: the reason, or ""
-	Object          json.RawMessage `json:"object,omitempty"`   // the template, if the pod evaluates it; so for When and ForEach
-	When            json.RawMessage `json:"when,omitempty"`
-	ForEach         json.RawMessage `json:"forEach,omitempty"`
-	DependsOn       []string        `json:"dependsOn,omitempty"`
-	Needs           []RuntimeNeed   `json:"needs,omitempty"`
-	Adopt           bool            `json:"adopt,omitempty"`
-	Beside          bool            `json:"beside,omitempty"`          // of a patch: its objects are in the custom resource's namespace
-	Never           bool            `json:"never,omitempty"`           // it is not updated once it exists
-	Fixed           json.RawMessage `json:"fixed,omitempty"`           // evaluated on the object: a fingerprint whose change replaces it
-	Unowned         bool            `json:"unowned,omitempty"`         // it cannot, or must not, have an owner reference
-	Identity        json.RawMessage `json:"identity,omitempty"`        // of a template: name and namespace of its objects
-	IdentityForEach json.RawMessage `json:"identityForEach,omitempty"` // the forEach of Identity
-	Selected        json.RawMessage `json:"selected,omitempty"`        // of the parent: whether the operator manages it
+	Template  bool            `json:"template,omitempty"` // it has a template; the logic creates the others
+	Each      bool            `json:"each,omitempty"`     // there may be any number of objects
+	Unready   json.RawMessage `json:"unready,omitempty"`  // an expression tree as in status, on the live child: the reason, or ""
+	Object    json.RawMessage `json:"object,omitempty"`   // the template, if the pod evaluates it
+	When      json.RawMessage `json:"when,omitempty"`
+	ForEach   json.RawMessage `json:"forEach,omitempty"`
+	DependsOn []string        `json:"dependsOn,omitempty"`
+	Needs     []RuntimeNeed   `json:"needs,omitempty"`
+	Adopt     bool            `json:"adopt,omitempty"`
+	Beside    bool            `json:"beside,omitempty"`   // of a patch: its objects are in the custom resource's namespace
+	Never     bool            `json:"never,omitempty"`    // it is not updated once it exists
+	Fixed     json.RawMessage `json:"fixed,omitempty"`    // evaluated on the object: a fingerprint whose change replaces it
+	Unowned   bool            `json:"unowned,omitempty"`  // it cannot, or must not, have an owner reference
+	Identity  json.RawMessage `json:"identity,omitempty"` // of a template: name and namespace of its objects
+	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator manages it
 }
 
 // RuntimeNeed is a value that a template waits for, and the children that it is computed
