@@ -42,6 +42,7 @@ type analyser struct {
 	problems     []Problem
 	reads        reads
 	tests        [][2]int      // from where to where the reads only decide between values
+	lost         [][2]int      // from where to where the values are not in the result
 	guards       []read        // paths that were tested, so they are not missing from here on
 	pending      []*gojq.Query // the right operands of the `and` whose left one is walked
 	calls        []*function   // the functions that are being expanded
@@ -83,6 +84,8 @@ func (c *templates) analyse(e *expr) {
 		a.reads = append(a.reads, read{root: inputRoot})
 	}
 	c.flows = append(c.flows, a.flows()...)
+	e.carried = a.carriedReads()
+	c.carried = append(c.carried, e.carried...)
 	a.wholeChildren()
 	c.reads = append(c.reads, a.reads...)
 	e.reads = a.reads
@@ -157,6 +160,8 @@ func (a *analyser) look(v value) { a.lookUpTo(2, v) }
 func (a *analyser) count(v value) { a.lookUpTo(1, v) }
 
 func (a *analyser) lookUpTo(depth int, v value) {
+	from := len(a.reads)
+	defer func() { a.lost = append(a.lost, [2]int{from, len(a.reads)}) }()
 	for _, r := range v.from {
 		if len(r.path) <= depth && a.listed(r) {
 			r = read{childrenRoot, []string{r.path[0], each, "kind"}}
@@ -227,7 +232,11 @@ func (a *analyser) query(q *gojq.Query, in value, names *env) result {
 	case q.Op == gojq.OpPipe && len(q.Patterns) > 0:
 		return a.bind(q, in, names)
 	case q.Op == gojq.OpPipe:
+		from := len(a.reads)
 		left := a.query(q.Left, in, names)
+		if loses(q.Right, names) {
+			a.lost = append(a.lost, [2]int{from, len(a.reads)})
+		}
 		return left.then(a.query(q.Right, left.value, names))
 	case q.Op == gojq.OpComma:
 		left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)

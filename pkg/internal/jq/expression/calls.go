@@ -26,6 +26,14 @@ func (a *analyser) call(f *gojq.Func, in value, names *env) result {
 		a.fail(f, BadExpression, fmt.Sprintf("%s cannot be used: %s", f.Name, why), "")
 		return one(unknown())
 	}
+	if losesAll(f, names) {
+		return a.losing(func() result { return a.known(f, in, names) })
+	}
+	return a.known(f, in, names)
+}
+
+// known walks a function of jq.
+func (a *analyser) known(f *gojq.Func, in value, names *env) result {
 	if special, ok := a.special(f, in, names); ok {
 		return special
 	}
@@ -68,7 +76,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 		return one(value{kinds: object, from: []read{{root: childrenRoot}}})
 	case name == "$related" && (a.scope.Related != nil || a.scope.OpenRelated):
 		r := one(value{kinds: object, from: []read{{root: relatedRoot}}})
-		a.use(r.value)
+		a.look(r.value)
 		return r
 	case name == "$item" && a.scope.Each:
 		r := one(unknown())
@@ -76,7 +84,7 @@ func (a *analyser) variable(node any, name string, names *env) result {
 			r.value = typed(a.scope.Item)
 		}
 		r.from = []read{{root: itemRoot}}
-		a.use(r.value)
+		a.look(r.value)
 		return r
 	case name == "$index" && a.scope.Each:
 		r := one(some(integer))

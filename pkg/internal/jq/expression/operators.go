@@ -35,29 +35,34 @@ func (a *analyser) operator(q *gojq.Query, in value, names *env) result {
 	case gojq.OpAlt:
 		return a.alternative(q, in, names)
 	case gojq.OpAnd, gojq.OpOr:
-		before := len(a.guards)
-		if q.Op == gojq.OpAnd {
-			a.pending = append(a.pending, q.Right)
-		}
-		left := a.tested(q.Left, in, names)
-		if q.Op == gojq.OpAnd {
-			a.pending = a.pending[:len(a.pending)-1]
-		}
-		a.assigned(q.Right)
-		a.branches++
-		right := a.query(q.Right, in, names)
-		a.branches--
-		a.guards = a.guards[:before]
-		a.use(right.value)
-		r := left.then(right)
-		r.value, r.min = some(boolean), min(left.min, right.min)
-		return r
+		return a.losing(func() result { return a.logical(q, in, names) })
 	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpLe, gojq.OpGt, gojq.OpGe:
-		return a.comparison(q, in, names)
+		return a.losing(func() result { return a.comparison(q, in, names) })
 	case gojq.OpAdd, gojq.OpSub, gojq.OpMul, gojq.OpDiv, gojq.OpMod:
 		return a.arithmetic(q, in, names)
 	}
 	return a.update(q, in, names)
+}
+
+// logical walks `and` and `or`.
+func (a *analyser) logical(q *gojq.Query, in value, names *env) result {
+	before := len(a.guards)
+	if q.Op == gojq.OpAnd {
+		a.pending = append(a.pending, q.Right)
+	}
+	left := a.tested(q.Left, in, names)
+	if q.Op == gojq.OpAnd {
+		a.pending = a.pending[:len(a.pending)-1]
+	}
+	a.assigned(q.Right)
+	a.branches++
+	right := a.query(q.Right, in, names)
+	a.branches--
+	a.guards = a.guards[:before]
+	a.use(right.value)
+	r := left.then(right)
+	r.value, r.min = some(boolean), min(left.min, right.min)
+	return r
 }
 
 // update walks an assignment, which yields a copy of its input with another value at a

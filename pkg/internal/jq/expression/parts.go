@@ -19,7 +19,7 @@ type Part struct {
 
 	texts []string
 
-	from, reads reads
+	from, reads, carried reads
 }
 
 // Parts returns the values of a template that expressions compute.
@@ -27,6 +27,12 @@ func (p *Program) Parts() []Part { return slices.Clone(p.computed) }
 
 // Reads returns the paths below "." that the expressions read, possibly with more.
 func (p Part) Reads() [][]string { return p.reads.paths(inputRoot) }
+
+// ReadsChildren returns the paths that the expressions read, by child.
+func (p Part) ReadsChildren() map[string][][]string { return p.reads.children() }
+
+// RelatedPaths returns the paths that the expressions read of related objects, by name.
+func (p Part) RelatedPaths() map[string][][]string { return p.reads.named(relatedRoot) }
 
 // Field returns the path below "." of the field that a whole value is, if it is one.
 func (p Part) Field() (path []string, ok bool) {

@@ -19,10 +19,12 @@ type Program struct {
 	code   *jq.Program
 	reads  reads
 	flows  reads // those of values that may become a part of the result
-	needs  []Need
-	waits  func() []*Program // for the needs
-	typ    schema.Type
-	parts  []located
+	// carried are those of flows of which the result has more than a fingerprint or a boolean.
+	carried reads
+	needs   []Need
+	waits   func() []*Program // for the needs
+	typ     schema.Type
+	parts   []located
 	// computed are the values of a template that expressions compute.
 	computed []Part
 	apart    func() []compiledPart // the parts
@@ -89,6 +91,9 @@ func (p *Program) ReadsRelated(name string) bool {
 		return one.root == relatedRoot && (len(one.path) == 0 || one.path[0] == name)
 	})
 }
+
+// RelatedPaths returns the paths that the program reads of related objects, by name.
+func (p *Program) RelatedPaths() map[string][][]string { return p.reads.named(relatedRoot) }
 
 // HasReads reports whether a value has everything that the program reads below a root:
 // ".", $children or $related. It returns true for a list without elements.

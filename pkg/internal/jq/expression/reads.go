@@ -66,23 +66,26 @@ func covers(above, path []string) bool {
 // covers reports whether a path equals another, or is an ancestor of it.
 func (r read) covers(other read) bool { return r.root == other.root && covers(r.path, other.path) }
 
-// children returns the paths below $children by child; those of a child with forEach
-// are below each of its objects. $children itself must have been expanded to each child
-// before.
-func (r reads) children() map[string][][]string {
+// children returns the paths below $children by child. $children itself must have been
+// expanded to each child before.
+func (r reads) children() map[string][][]string { return r.named(childrenRoot) }
+
+// named returns the paths below a root by name; those of a list are below each of its
+// objects.
+func (r reads) named(root root) map[string][][]string {
 	found := map[string]reads{}
 	for _, one := range r {
-		if one.root == childrenRoot && len(one.path) > 0 {
+		if one.root == root && len(one.path) > 0 {
 			below := one.path[1:]
 			if len(below) > 0 && isItem(below[0]) {
 				below = below[1:]
 			}
-			found[one.path[0]] = append(found[one.path[0]], read{childrenRoot, below})
+			found[one.path[0]] = append(found[one.path[0]], read{root, below})
 		}
 	}
 	paths := make(map[string][][]string, len(found))
 	for name, below := range found {
-		paths[name] = below.paths(childrenRoot)
+		paths[name] = below.paths(root)
 	}
 	return paths
 }

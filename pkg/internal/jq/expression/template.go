@@ -38,6 +38,7 @@ type templates struct {
 	problems  []Problem
 	reads     reads
 	flows     reads // those of values that may become a part of the result
+	carried   reads // see Program
 	needs     []Need
 	parts     []located
 	computed  []Part
@@ -90,7 +91,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
-	p.flows, p.needs, p.typ, p.parts, p.computed = c.flows, c.needs, n.typ, c.parts, c.computed
+	p.flows, p.carried, p.needs, p.typ, p.parts, p.computed = c.flows, c.carried, c.needs, n.typ, c.parts, c.computed
 	p.waits, p.apart = sync.OnceValue(p.compiledNeeds), sync.OnceValue(p.compiledParts)
 	return p, c.problems
 }
@@ -210,7 +211,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		source := e.one()
 		c.located(e, source)
 		c.computed = append(c.computed, Part{
-			Path: path, Whole: true, Types: []schema.Type{e.toType()}, Null: e.mayBeNull(), from: e.from, reads: e.reads,
+			Path: path, Whole: true, Types: []schema.Type{e.toType()}, Null: e.mayBeNull(), from: e.from, reads: e.reads, carried: e.carried,
 		})
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
@@ -278,7 +279,7 @@ func (c *templates) interpolate(path []string, parts []part, fits use) node {
 		c.located(e, source)
 		b.WriteString(`\(` + source + `)`)
 		whole.texts, whole.Types = append(whole.texts, ""), append(whole.Types, e.toType())
-		whole.reads = append(whole.reads, e.reads...)
+		whole.reads, whole.carried = append(whole.reads, e.reads...), append(whole.carried, e.carried...)
 	}
 	c.computed = append(c.computed, whole)
 	b.WriteByte('"')

@@ -26,6 +26,7 @@ type compiler struct {
 	findings diag.List
 	common   json.RawMessage // the metadata of the children that logic makes, for the pod
 	draft    bool            // the definition has errors
+	finally  []func(children []Child)
 }
 
 func newCompiler(d *definition.Definition, api API) *compiler {
@@ -127,6 +128,9 @@ func (c *compiler) children() []Child {
 		}
 		out = append(out, child)
 	}
+	for _, check := range c.finally {
+		check(out)
+	}
 	waitForNamespaces(out)
 	for i, child := range out {
 		c.unique(child, out, "spec", "children", strconv.Itoa(i), "template", "metadata", "name")
@@ -215,7 +219,9 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	c.identity(&out, in, scope)
 	c.clusterScoped(out, in.Template, at("template", "metadata")...)
-	c.immutable(&out, in, scope, at("template"))
+	if !c.draft || !c.d.Doubtful(path...) {
+		c.finally = append(c.finally, func(children []Child) { c.immutable(out, in, scope, children, at("template")) })
+	}
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
 	return out
 }

@@ -16,7 +16,7 @@ import (
 // immutable warns of immutable fields of a child that are computed from fields that can
 // change: the API server would reject the change. If the name is computed from them too, a
 // change creates another object instead.
-func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.Scope, path []string) {
+func (c *compiler) immutable(child Child, in v1alpha1.Child, scope expression.Scope, children []Child, path []string) {
 	if child.Object == nil || child.ObjectName == nil || child.Update != InPlace {
 		return
 	}
@@ -24,8 +24,9 @@ func (c *compiler) immutable(child *Child, in v1alpha1.Child, scope expression.S
 	if child.Namespace != nil {
 		names = append(names, child.Namespace)
 	}
+	changes := &changes{c: c, children: children, optional: scope.Optional}
 	for _, f := range c.fixedFields(child.Kind, in) {
-		for _, wrong := range c.immutableFields(f, child, in.Template, scope, names) {
+		for _, wrong := range c.immutableFields(f, child, in.Template, scope, names, changes) {
 			c.findings.Warn(c.d.Position(append(path, wrong.at...)...), diag.ImmutableField,
 				wrong.message(child.Kind.Kind, f.Ignored), c.immutableHint(child, in, wrong.reads))
 		}
@@ -56,6 +57,7 @@ type changing struct {
 	name string
 	how  schema.Change // of a field of the custom resource
 	item bool          // below $item
+	of   bool          // of other objects
 	set  bool          // every custom resource has it
 }
 
@@ -77,7 +79,7 @@ func (f immutableField) message(kind string, ignored bool) string {
 }
 
 func (c *compiler) immutableFields(
-	f schema.Immutable, child *Child, template map[string]any, scope expression.Scope, names []*expression.Program,
+	f schema.Immutable, child Child, template map[string]any, scope expression.Scope, names []*expression.Program, changes *changes,
 ) []immutableField {
 	depth := len(f.Path)
 	if len(f.Free) > 0 {
@@ -86,7 +88,7 @@ func (c *compiler) immutableFields(
 	var out []immutableField
 	for _, leaf := range leaves(schema.ValueAt(template, f.Path...), f.Path, f.Free) {
 		field := strings.Join(leaf.path[:min(depth, len(leaf.path))], ".")
-		for _, read := range c.changingReads(leaf.text, child, scope, names) {
+		for _, read := range c.changingReads(leaf.text, child, scope, names, changes) {
 			i := slices.IndexFunc(out, func(o immutableField) bool { return o.field == field })
 			if i < 0 {
 				i, out = len(out), append(out, immutableField{field: field, at: leaf.path})
@@ -100,7 +102,10 @@ func (c *compiler) immutableFields(
 }
 
 // immutableHint returns how to handle fields that can change.
-func (c *compiler) immutableHint(child *Child, in v1alpha1.Child, reads []changing) string {
+func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changing) string {
+	if slices.ContainsFunc(reads, func(r changing) bool { return r.of }) {
+		return fmt.Sprintf("replace the %s with update: Recreate, or keep the value out of the field", child.Kind.Kind)
+	}
 	var names, changing, optional []string
 	marked := !c.api.Existing && c.api.CRD == nil
 	for _, r := range reads {
@@ -143,7 +148,9 @@ func (c *compiler) immutableHint(child *Child, in v1alpha1.Child, reads []changi
 
 // changingReads returns the fields that an expression reads, that can change, and that
 // the child's name does not depend on.
-func (c *compiler) changingReads(text string, child *Child, scope expression.Scope, names []*expression.Program) []changing {
+func (c *compiler) changingReads(
+	text string, child Child, scope expression.Scope, names []*expression.Program, changes *changes,
+) []changing {
 	program, _ := expression.Template(text, scope, schema.Any())
 	if program == nil {
 		return nil // reported elsewhere
@@ -156,7 +163,8 @@ func (c *compiler) changingReads(text string, child *Child, scope expression.Sco
 			out = append(out, changing{name: "." + strings.Join(path, "."), how: how, set: s != nil && schema.IsSet(s, path)})
 		}
 	}
-	if !c.itemsChange(child) {
+	out = append(out, changes.reads(program, names)...)
+	if !changes.listChanges(child) {
 		return out
 	}
 	for _, path := range program.ReadsItem() {
@@ -165,13 +173,6 @@ func (c *compiler) changingReads(text string, child *Child, scope expression.Sco
 		}
 	}
 	return out
-}
-
-// itemsChange reports whether the list of forEach can change.
-func (c *compiler) itemsChange(child *Child) bool {
-	return child.ForEach != nil && slices.ContainsFunc(child.ForEach.Reads(), func(path []string) bool {
-		return c.changeOf(path) != schema.NoChange
-	})
 }
 
 // follows reports whether a name that reads these fields changes with a field.
@@ -194,13 +195,17 @@ func (c *compiler) changeOf(path []string) schema.Change {
 	if s := c.d.Schema(c.d.WorkingVersion()); s != nil {
 		return schema.ChangeOf(s, path)
 	}
-	fixed := slices.ContainsFunc(schema.ImmutableFields(c.api.Kind.Group, c.api.Kind.Kind), func(f schema.Immutable) bool {
-		return f.While == nil && f.Allows == nil && len(f.Free) == 0 && len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
-	})
-	if fixed {
+	if keepsField(c.api.Kind.Group, c.api.Kind.Kind, path) {
 		return schema.NoChange
 	}
 	return schema.Changes
+}
+
+// keepsField reports whether no update can change a field of a built-in kind.
+func keepsField(group, kind string, path []string) bool {
+	return slices.ContainsFunc(schema.ImmutableFields(group, kind), func(f schema.Immutable) bool {
+		return f.While == nil && f.Allows == nil && len(f.Free) == 0 && len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
+	})
 }
 
 // leaf is a string of a template that holds an expression.

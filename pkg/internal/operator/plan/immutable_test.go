@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -135,6 +136,93 @@ spec:
 			}
 			if tt.want == "" && messages != "" || !strings.Contains(messages, tt.want) || !strings.Contains(hints, tt.hint) {
 				t.Errorf("findings %q with hints %q, want %q and %q", messages, hints, tt.want, tt.hint)
+			}
+		})
+	}
+}
+
+// TestImmutableFieldsOfOthers covers immutable fields that are computed from other children
+// and from related objects.
+func TestImmutableFieldsOfOthers(t *testing.T) {
+	for _, tt := range []struct {
+		reason, text string
+		name         string // of the Job; empty: the name of the custom resource
+		want         string // empty: no finding
+	}{
+		{reason: "the names of a list", text: `${ [$children.each[].metadata.name] | join(",") }`, want: "spec.template of a Job is immutable, but the list $children.each can change"},
+		{reason: "the length of a list", text: "${ $children.each | length | tostring }", want: "the list $children.each can change"},
+		{reason: "a list that never changes", text: "${ $children.fixed | length | tostring }"},
+		{reason: "a list of items of a list", text: "${ $children.again | length | tostring }", want: "the list $children.again can change"},
+		{reason: "a list of related objects", text: "${ $related.many | length | tostring }", want: "the list $related.many can change"},
+		{reason: "a child with when", text: `${ $children.sometimes.metadata.name // "none" }`, want: "$children.sometimes.metadata.name can change"},
+		{reason: "a child with a constant when", text: `${ $children.once.metadata.name // "none" }`},
+		{reason: "what another template computes", text: "${ $children.config.data.a }", want: "$children.config.data.a can change"},
+		{reason: "what another template computes from a child", text: "${ $children.second.data.a }", want: "$children.second.data.a can change"},
+		{reason: "another field of that child", text: "${ $children.config.data.b }"},
+		{reason: "the name of a child", text: "${ $children.config.metadata.name }"},
+		{reason: "the uid of a child", text: "${ $children.config.metadata.uid }"},
+		{reason: "the version of a child", text: "${ $children.config.metadata.resourceVersion }", want: "$children.config.metadata.resourceVersion can change"},
+		{reason: "an assigned field", text: "${ $children.service.spec.clusterIP }"},
+		{reason: "a status", text: "${ $children.service.status.loadBalancer.ingress[0].ip }"},
+		{reason: "a field of a related object", text: `${ $related.own.data.a // "" }`, want: "$related.own.data.a can change"},
+		{reason: "the name of a related object", text: `${ $related.own.metadata.name // "" }`},
+		{reason: "the name of a related object of a field", text: `${ $related.chosen.metadata.name // "" }`, want: "$related.chosen.metadata.name can change"},
+		{reason: "an immutable field of a related object", text: `${ $related.login.type // "" }`},
+		{reason: "the name depends on it", name: `${ .metadata.name }-${ $children.config.data.a | fingerprint }`, text: "${ $children.config.data.a }"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			said := ""
+			for _, f := range findingsOf(fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: web}
+spec:
+  api:
+    group: apps.example.com
+    kind: Web
+    versions:
+    - name: v1
+      schema: {spec: {x: string | required=true, size: integer | required=true, fixed: "[]string | required=true immutable=true maxItems=3",
+        names: "[]string | required=true maxItems=3", on: boolean | default=false, never: boolean | default=true immutable=true}}
+  related:
+  - {name: many, apiVersion: v1, kind: ConfigMap, labelSelector: {matchLabels: {a: b}}}
+  - {name: own, apiVersion: v1, kind: ConfigMap, names: ["${ .metadata.name }-own"]}
+  - {name: chosen, apiVersion: v1, kind: ConfigMap, names: ["${ .spec.x }"]}
+  - {name: login, apiVersion: v1, kind: Secret, watch: false, names: ["${ .metadata.name }-login"]}
+  children:
+  - name: each
+    forEach: .spec.names
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $item }"}}
+  - name: again
+    forEach: "[$children.each[].metadata.name]"
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "again-${ $item }"}}
+  - name: fixed
+    forEach: .spec.fixed
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-fixed-${ $item }"}}
+  - name: sometimes
+    when: .spec.on
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-sometimes"}}
+  - name: once
+    when: .spec.never
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-once"}}
+  - name: config
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-config"}, data: {a: "${ .spec.x }", b: fixed}}
+  - name: second
+    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-second"}, data: {a: "${ $children.config.data.a }"}}
+  - name: service
+    template: {apiVersion: v1, kind: Service, metadata: {name: "${ .metadata.name }"}, spec: {ports: [{port: 80}]}}
+  - name: job
+    template:
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: %q}
+      spec: {template: {spec: {restartPolicy: Never, containers: [{name: a, image: b, env: [{name: A, value: %q}]}]}}}
+`, cmp.Or(tt.name, "${ .metadata.name }-job"), tt.text)) {
+				if f.Code == "immutable-field" || f.Severity != "warning" {
+					said += f.Message + "\n"
+				}
+			}
+			if tt.want == "" && said != "" || !strings.Contains(said, tt.want) {
+				t.Errorf("findings %s, want %q", said, tt.want)
 			}
 		})
 	}

@@ -1,0 +1,107 @@
+package expression
+
+import (
+	"slices"
+
+	"github.com/itchyny/gojq"
+)
+
+// Origin is a place whose value may become a part of a result.
+type Origin struct {
+	Root string   // ".", "$children", "$related" or "$item"
+	Path []string // below it; an element of a list, or of an object by a computed key, is "[]"
+}
+
+// String formats the origin as jq.
+func (o Origin) String() string { return read{root(o.Root), o.Path}.String() }
+
+// Origins lists the places whose values may become a part of the result, possibly with more:
+// not those of which the result has only a fingerprint, a length or a boolean.
+func (p *Program) Origins() []Origin { return p.carried.origins() }
+
+// Origins lists the places whose values may become a part of the value.
+func (p Part) Origins() []Origin { return p.carried.origins() }
+
+func (r reads) origins() []Origin {
+	var out []Origin
+	for i, one := range r {
+		covered := func(other read) bool { return other.covers(one) }
+		if slices.ContainsFunc(r[:i], covered) || slices.ContainsFunc(r[i+1:], func(o read) bool { return covered(o) && !one.covers(o) }) {
+			continue
+		}
+		path := slices.Clone(one.path)
+		for i, step := range path {
+			if isItem(step) {
+				path[i] = each
+			}
+		}
+		out = append(out, Origin{string(one.root), path})
+	}
+	return out
+}
+
+// carriedReads returns the reads of values that may become a part of the result.
+func (a *analyser) carriedReads() reads {
+	var out reads
+	if a.aborted {
+		for _, root := range []root{inputRoot, childrenRoot, relatedRoot, itemRoot} {
+			out = append(out, read{root: root})
+		}
+		return out
+	}
+	for i, one := range a.reads {
+		within := func(r [2]int) bool { return r[0] <= i && i < r[1] }
+		if !slices.ContainsFunc(a.tests, within) && !slices.ContainsFunc(a.lost, within) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// losing walks an expression whose result does not have the values that it reads.
+func (a *analyser) losing(walk func() result) result {
+	from := len(a.reads)
+	r := walk()
+	a.lost = append(a.lost, [2]int{from, len(a.reads)})
+	return r
+}
+
+// losingFunctions are those whose result does not have the values of their input and
+// arguments.
+var losingFunctions = []string{
+	"fingerprint", "length", "utf8bytelength", "type", "keys", "not", "has", "in", "any", "all", "isempty", "IN",
+	"contains", "inside", "test", "startswith", "endswith",
+}
+
+// loses reports whether a filter yields nothing of its input.
+func loses(q *gojq.Query, names *env) bool {
+	switch {
+	case len(q.FuncDefs) > 0 || len(q.Patterns) > 0:
+		return false
+	case q.Op == gojq.OpPipe:
+		return loses(q.Left, names) || loses(q.Right, names)
+	case q.Op == gojq.OpAnd || q.Op == gojq.OpOr || isComparison(q.Op):
+		return true
+	case q.Term == nil:
+		return false
+	case q.Term.Type == gojq.TermTypeQuery:
+		return loses(q.Term.Query, names)
+	}
+	// the keys of an object that the filter before makes can be values
+	return q.Term.Type == gojq.TermTypeFunc && losesAll(q.Term.Func, names) && q.Term.Func.Name != "keys"
+}
+
+// losesAll reports whether a function is one of losingFunctions, and not one that the
+// expression defines.
+func losesAll(f *gojq.Func, names *env) bool {
+	for e := names; e != nil; e = e.above {
+		if e.call != nil && e.name == f.Name {
+			return false
+		}
+	}
+	return slices.Contains(losingFunctions, f.Name)
+}
+
+func isComparison(op gojq.Operator) bool {
+	return slices.Contains([]gojq.Operator{gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpLe, gojq.OpGt, gojq.OpGe}, op)
+}

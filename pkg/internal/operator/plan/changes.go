@@ -1,0 +1,142 @@
+package plan
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// changes finds what can change of other objects that a template reads. The status of a
+// single object counts as constant: most fields of it are assigned once.
+type changes struct {
+	c        *compiler
+	children []Child
+	optional []string // the children that may be left out
+	within   []string // the children that are being looked at
+}
+
+// reads returns what a program reads of other objects, that can change, and that the names
+// do not depend on.
+func (f *changes) reads(program *expression.Program, names []*expression.Program) []changing {
+	var out []changing
+	add := func(root string, paths map[string][][]string, list func(string) bool, changes func(string, []string) bool,
+		named func(*expression.Program) map[string][][]string,
+	) {
+		for _, name := range slices.Sorted(maps.Keys(paths)) {
+			for _, path := range paths[name] {
+				if !changes(name, path) || slices.ContainsFunc(names, func(p *expression.Program) bool { return covered(path, named(p)[name]) }) {
+					continue
+				}
+				one := changing{name: strings.Join(append([]string{root + "." + name}, path...), "."), how: schema.Changes, of: true}
+				if list(name) {
+					one.name = "the list " + root + "." + name
+				}
+				if !slices.Contains(out, one) {
+					out = append(out, one)
+				}
+			}
+		}
+	}
+	add("$children", program.ReadsChildren(), func(name string) bool { return f.child(name).ForEach != nil }, f.childChanges,
+		(*expression.Program).ReadsChildren)
+	add("$related", program.RelatedPaths(), func(name string) bool { return f.multiple(name) }, f.relatedChanges,
+		(*expression.Program).RelatedPaths)
+	return out
+}
+
+func (f *changes) child(name string) Child {
+	for _, child := range f.children {
+		if child.Name == name {
+			return child
+		}
+	}
+	return Child{}
+}
+
+// childChanges reports whether a field of a child can change.
+func (f *changes) childChanges(name string, path []string) bool {
+	child := f.child(name)
+	if child.Object == nil || slices.Contains(f.within, name) {
+		return false
+	}
+	f.within = append(f.within, name)
+	defer func() { f.within = f.within[:len(f.within)-1] }()
+	if f.listChanges(child) || slices.Contains(f.optional, name) && f.programChanges(child.When) || byServer(path) {
+		return true
+	}
+	return slices.ContainsFunc(child.Object.Parts(), func(p expression.Part) bool {
+		return overlap(p.Path, path) && f.anyChanges(p.Reads(), p.ReadsChildren(), p.RelatedPaths())
+	})
+}
+
+// listChanges reports whether the list of forEach can change.
+func (f *changes) listChanges(child Child) bool {
+	return child.ForEach != nil && f.programChanges(child.ForEach)
+}
+
+func (f *changes) programChanges(p *expression.Program) bool {
+	return p != nil && f.anyChanges(p.Reads(), p.ReadsChildren(), p.RelatedPaths())
+}
+
+// anyChanges reports whether one of the fields can change: of the custom resource, of
+// children, or of related objects.
+func (f *changes) anyChanges(own [][]string, children, related map[string][][]string) bool {
+	among := func(of map[string][][]string, changes func(string, []string) bool) bool {
+		for name, paths := range of {
+			if slices.ContainsFunc(paths, func(path []string) bool { return changes(name, path) }) {
+				return true
+			}
+		}
+		return false
+	}
+	return slices.ContainsFunc(own, func(path []string) bool { return f.c.changeOf(path) != schema.NoChange }) ||
+		among(children, f.childChanges) || among(related, f.relatedChanges)
+}
+
+func (f *changes) multiple(name string) bool {
+	for _, r := range f.c.d.Operator.Spec.Related {
+		if r.Name == name {
+			return multiple(r)
+		}
+	}
+	return false
+}
+
+// relatedChanges reports whether a field of a related object can change.
+func (f *changes) relatedChanges(name string, path []string) bool {
+	for _, r := range f.c.d.Operator.Spec.Related {
+		if r.Name != name {
+			continue
+		}
+		if multiple(r) || byServer(path) {
+			return true
+		}
+		scope := expression.Scope{Input: f.c.scope.Input, Name: f.c.scope.Name}
+		for _, text := range append(slices.Clone(r.Names), r.Namespace) {
+			rule, _ := expression.Template(text, scope, nil)
+			if rule != nil && slices.ContainsFunc(rule.Reads(), func(path []string) bool { return f.c.changeOf(path) != schema.NoChange }) {
+				return true // another object
+			}
+		}
+		_, changes := mutableField([][]string{path})
+		group, _ := source.SplitAPIVersion(r.APIVersion)
+		return changes && path[0] != "status" && !keepsField(group, r.Kind, path)
+	}
+	return false
+}
+
+// byServer reports whether the API server changes a value with each write of the object.
+func byServer(path []string) bool {
+	return len(path) < 1 || path[0] == "metadata" &&
+		(len(path) == 1 || slices.Contains([]string{"generation", "resourceVersion", "managedFields"}, path[1]))
+}
+
+// overlap reports whether one of two paths is the other, or above it.
+func overlap(a, b []string) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
+}
