@@ -22,7 +22,7 @@ var slow = patient(20 * time.Minute)
 
 // starting is how long the pod of an EventSource or a Sensor may take to be
 // available: seconds, but minutes on a machine that has just built the cluster.
-const starting = 10 * time.Minute
+const starting = 5 * time.Minute
 
 func patient(limit time.Duration) time.Duration {
 	if d, err := time.ParseDuration(os.Getenv("E2E_PATIENCE")); err == nil {
