@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
@@ -94,7 +95,59 @@ func (c *checker) finalizer() {
 			fmt.Sprintf("%q is not the name of a finalizer", f.Name),
 			"write DNS.NAME/NAME, such as cache.example.com/memcached-cleanup",
 		)
+		return
 	}
+	c.foreignFinalizer(group, p)
+}
+
+// foreignFinalizer reports a finalizer of another controller: the operator would remove
+// it before that controller is done.
+func (c *checker) foreignFinalizer(group string, p source.Path) {
+	name, own, existing := c.op.Spec.Finalizer.Name, c.group(), c.op.Spec.API.Existing != nil
+	use := v1alpha1.DefaultFinalizer(own, c.op.Metadata.Name)
+	if name == use || !existing && group == own {
+		return
+	}
+	others := c.groupsOfOthers()
+	if existing {
+		others = append(others, own)
+	}
+	for _, other := range append(others, "kubernetes.io", "k8s.io", "argoproj.io") {
+		if protected(group, other) {
+			c.report(p, diag.Finding{
+				Severity: diag.Error, Code: diag.ReservedName,
+				Message: fmt.Sprintf("the finalizer %s belongs to a controller of %s: the operator would remove it too early", name, other),
+			}.Writing(use))
+			return
+		}
+	}
+	if !existing && !protected(group, own) && !protected(own, group) {
+		c.warn(p, diag.ReservedName,
+			fmt.Sprintf("the finalizer %s is not of the group %s: the operator removes it, also where another controller has set it", name, own),
+			"write "+use)
+	}
+}
+
+// groupsOfOthers returns the groups of the kinds that the definition names.
+func (c *checker) groupsOfOthers() []string {
+	var out []string
+	add := func(apiVersion any) {
+		text, _ := apiVersion.(string)
+		if group, _, grouped := strings.Cut(text, "/"); grouped && group != c.group() {
+			out = append(out, group)
+		}
+	}
+	for _, child := range c.op.Spec.Children {
+		add(child.APIVersion)
+		add(child.Template["apiVersion"])
+	}
+	for _, patch := range c.op.Spec.Patches {
+		add(patch.Template["apiVersion"])
+	}
+	for _, related := range c.op.Spec.Related {
+		add(related.APIVersion)
+	}
+	return out
 }
 
 // reconcile checks durations and numbers.
