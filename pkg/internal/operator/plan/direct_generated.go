@@ -4418,9 +4418,9 @@ var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			{Iter: true}}}}, Pattern: &gojq.Pattern{Name: "$point"}, Start: &gojq.Query{
 			Term: &gojq.Term{Type: 10, Number: "7"}}, Update: &gojq.Query{Left: &gojq.Query{
 			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 10, Number: "31"}}, Op: 5}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 10, Number: "1114129"}}, Op: 5}, Right: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$point"}}}, Op: 3},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "281474976710597"}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4398046511093"}},
 			Op:    7}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "tostring"}}}, Op: 1}, Op: 1}, Op: 1}
 

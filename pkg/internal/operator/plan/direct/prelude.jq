@@ -92,9 +92,11 @@ def liveListed: first((existingObjects(hole::childPrefix) | .fields[0]?), null);
 
 def liveEach: [existingObjects(hole::childPrefix) | .fields[0]?];
 
-# What listed objects are made from beside the spec.
+# What an object is made from beside the spec, as a digest. The factor is greater than every
+# character, and its square less than the prime: texts of one length that differ in one or
+# in two neighbouring characters have different digests. No product exceeds 2^63.
 def inputMark(inputs):
-  [inputs] | tojson | explode | reduce .[] as $point (7; (. * 31 + $point) % 281474976710597) | tostring;
+  [inputs] | tojson | explode | reduce .[] as $point (7; (. * 1114129 + $point) % 4398046511093) | tostring;
 
 # The first value that a child of a custom resource needs and that is missing, or null.
 def lacking(resource): if option::needs then resource | live as $children | first(hole::missing, null) else null end;
