@@ -16,12 +16,12 @@ def apply_child(run, cr, child):
     try:
         for left in reversed(range(TRIES)):
             live = run.client.get(path)
-            check_owner(run, cr, child, live)
-            live = replaced(run, entry, child, live)
+            adopts = check_owner(run, cr, child, live)
+            live = live if adopts else replaced(run, entry, child, live)
             if live and (entry.get("never") or live["metadata"].get("deletionTimestamp") and entry.get("fixed")):
                 return dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live)
             try:
-                return run.client.apply(path, with_precondition(child, live), run.operator, run.config.get("forceConflicts", True))
+                return run.client.apply(path, with_precondition(child, live, adopts), run.operator, run.config.get("forceConflicts", True))
             except ApiError as error:
                 if not left or not is_conflict(error):
                     raise
@@ -55,10 +55,12 @@ def replaced(run, entry, child, live):
     return run.client.get(path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"]))
 
 
-def with_precondition(child, live):
-    """The child restricted to the object that was read: with its uid, or as a new object."""
+def with_precondition(child, live, adopts):
+    """The child restricted to the object that was read: with its uid, or as a new object. One to adopt may not have
+    changed since, because another custom resource may have taken it."""
     metadata = child["metadata"]
-    mark = {"uid": live["metadata"]["uid"]} if live else {"resourceVersion": NO_VERSION}
+    fields = ("uid", "resourceVersion") if adopts else ("uid",)
+    mark = {field: live["metadata"][field] for field in fields} if live else {"resourceVersion": NO_VERSION}
     return dict(child, metadata=dict(metadata, **mark))
 
 
@@ -69,10 +71,10 @@ def is_conflict(error):
 
 
 def check_owner(run, cr, child, live):
-    """Raises an error for an object of another owner, unless the definition adopts it."""
+    """Whether the object is to be adopted. Raises an error for one of another owner."""
     entry, uid, metadata = run.declared(child), cr["metadata"]["uid"], (live or {}).get("metadata") or {}
     if not live or (labelled(run, metadata, uid) if by_label(run, cr, child, entry) else owned_by(metadata, uid)):
-        return
+        return False
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
     same = labels.get(MANAGED_BY) == run.operator and annotations.get(OWNER) == run.key
     if same and entry.get("onDelete") != "Orphan" and not entry.get("adopt"):
@@ -83,16 +85,19 @@ def check_owner(run, cr, child, live):
         raise Refused(f"{display_name(child)} exists and belongs to {who}; to take it over, write adopt: true on child {entry['name']}")
     if controllers(metadata) or has_other_owner(run, cr, metadata):
         raise Refused(f"{display_name(child)} exists and belongs to {who}, so it is not adopted")
+    return True
 
 
 def has_other_owner(run, cr, metadata):
-    """Whether an object is a child of another existing custom resource of the operator."""
+    """Whether an object may be a child of another custom resource: of one that exists, or of another operator."""
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    namespace, _, name = (annotations.get(OWNER) or "").partition(".")
-    if labels.get(MANAGED_BY) != run.operator or not name:
+    uid, (namespace, _, name) = labels.get(OWNER_UID), (annotations.get(OWNER) or "").partition(".")
+    if uid in (None, cr["metadata"]["uid"]):
         return False
+    if labels.get(MANAGED_BY) != run.operator or not name:
+        return True
     other = run.client.get(path_of(run.parent, namespace, name))
-    return bool(other) and other["metadata"]["uid"] != cr["metadata"]["uid"] and other["metadata"]["uid"] == labels.get(OWNER_UID)
+    return bool(other) and other["metadata"]["uid"] == uid
 
 
 def prune(run, cr, wanted):

@@ -268,8 +268,8 @@ type Child struct {
 	// What happens to the child when its custom resource is deleted: `Delete` deletes it, `Orphan` keeps it.
 	// +default=Delete
 	OnDelete string `json:"onDelete,omitempty"   jsonschema:"enum=Delete,enum=Orphan"`
-	// Whether the operator takes over an existing object of the same name that no other controller owns. Otherwise it
-	// leaves such an object unchanged and reports it.
+	// Whether the operator takes over an existing object of the same name that no other controller and no other custom
+	// resource owns. Otherwise it leaves such an object unchanged and reports it.
 	// +default=false
 	Adopt bool `json:"adopt,omitempty"`
 	// How the operator updates an existing object: `InPlace` changes it, `Recreate` also deletes and creates it again if an

@@ -2,7 +2,7 @@
 import copy
 import json
 
-from names import OWNER_UID
+from names import MANAGED_BY, OWNER, OWNER_UID
 
 from .fakecluster import CONFIGMAP, DEPLOYMENT, DEPLOYMENTS, FINALIZER, Case, always, deployment, labels, settings
 
@@ -50,6 +50,8 @@ class ObjectsTest(Case):
         for what, metadata, code in (
                 ("nobody's", {}, 0), ("controlled by another", controlled, 2),
                 ("a living custom resource's", dict(labels("u2", "team.two"), ownerReferences=[]), 2),
+                ("another operator's", {"labels": {MANAGED_BY: "dns", OWNER_UID: "u3"}, "annotations": {OWNER: "team.three"}}, 2),
+                ("of an unknown owner", {"labels": {MANAGED_BY: "memlogic", OWNER_UID: "u3"}}, 2),
                 ("a gone custom resource's", dict(labels("u3", "team.two"), ownerReferences=[]), 0)):
             with self.subTest(what):
                 self.cluster.reset()
@@ -62,6 +64,24 @@ class ObjectsTest(Case):
                     self.assertIn("so it is not adopted", self.condition("Ready")["message"])
                 else:
                     self.assertEqual(self.live(DEPLOYMENTS + "/one")["spec"], {"replicas": 2})
+
+    def test_adoption_of_the_object_that_was_read(self):
+        """Another custom resource takes the object between the read and the write."""
+        self.config["children"] = [dict(DEPLOYMENT, adopt=True, onDelete="Orphan", unowned=True)]
+        self.cr()
+        self.cluster.put("/apis/cache.example.com/v1alpha1/namespaces/team/memcacheds/two",
+                         dict(self.live(), metadata={"name": "two", "uid": "u2"}))
+        self.cluster.put(DEPLOYMENTS + "/one", deployment(ownerReferences=[], uid="free"))
+        taken = deployment(**dict(labels("u2", "team.two"), ownerReferences=[], uid="free"))
+
+        def race(method, path):
+            if method == "PATCH" and path == DEPLOYMENTS + "/one":
+                self.cluster.faults = []
+                self.cluster.put(DEPLOYMENTS + "/one", taken)
+        self.cluster.faults = [race]
+        self.assertEqual(self.reconcile([deployment()]), 2, self.out)
+        self.assertIn("so it is not adopted", self.condition("Ready")["message"])
+        self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"][OWNER_UID], "u2")
 
     def test_only_the_object_that_was_read_is_written(self):
         """An object that is created between the read and the write, and one that replaces the child then."""

@@ -36,6 +36,11 @@ func TestEngine(t *testing.T) {
 		{"mutable name", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Direct, nil},
 		{"cluster-scoped child", `  children: [{name: c, template: {apiVersion: v1, kind: Namespace, metadata: {name: "x-${ .metadata.name }"}}}]` + "\n", Direct, nil},
 		{"whole child", one + "  status: {n: '${ $children.c | length }'}\n", Workflow, []string{"spec.status whole"}},
+		{"adoption of an owned child", `  children: [{name: c, adopt: true, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Direct, nil},
+		{"adoption in a fixed namespace", `  children: [{name: c, adopt: true, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "x-${ .metadata.name }", namespace: shared}}}]` + "\n", Workflow, []string{"spec.children.0.adopt owns"}},
+		{"adoption of a cluster-scoped object", `  children: [{name: c, adopt: true, template: {apiVersion: v1, kind: Namespace, metadata: {name: "x-${ .metadata.name }"}}}]` + "\n", Workflow, []string{"spec.children.0.adopt owns"}},
+		{"adoption of what outlives", `  children: [{name: c, adopt: true, onDelete: Orphan, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Workflow, []string{"spec.children.0.adopt owns"}},
+		{"adoption beside what outlives", `  children: [{name: c, adopt: true, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}, {name: k, onDelete: Orphan, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-k"}}}]` + "\n", Workflow, []string{"spec.children.0.adopt owns"}},
 		{"logic", one + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
 	}
 	for _, tt := range tests {

@@ -44,7 +44,7 @@ func policies(p *decided) []Policy {
 			Why:     "protects the observed state in annotations, which decides what the operator changes and deletes",
 		})
 	}
-	if listed, _ := p.ListedChildren(); listed > 0 {
+	if p.Reconcile.StateLocation == InStatus {
 		list = append(list, Policy{
 			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
 			Namespaces: p.Shared.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
@@ -119,6 +119,13 @@ func (p *decided) unowned(c Child) bool {
 		return c.Orphan || p.Reconcile.Finalizer != ""
 	}
 	return c.Orphan || p.elsewhere(c)
+}
+
+// hasUnowned reports whether a child of the kind is known by its labels, because it
+// cannot or must not have an owner reference. The API server rejects a second controller
+// in owner references, but knows nothing of labels.
+func (p *declared) hasUnowned(k Kind) bool {
+	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind == k && (c.Orphan || p.elsewhere(c)) })
 }
 
 // elsewhere reports whether a child is where its custom resource cannot own it.
