@@ -1287,8 +1287,17 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
+												Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
 								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
 									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
@@ -1297,745 +1306,733 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
 									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
-													Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-								Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8},
-								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
 										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
-																Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-											Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-										Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}},
+									Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
 									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 										Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
 										Number: "4"}}, Op: 7}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
-								Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-									Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}},
-										Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
-								Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
-								{Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
+									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+										Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+										Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}},
+											Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
+									Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
+									{Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{
 										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
-												Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-															Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-															Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																	{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}}}, Op: 3}, Else: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}},
-											Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}},
-										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
+													Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
+															Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+																Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+																Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																		{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}}}, Op: 3}, Else: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}},
+												Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
 												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+													{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-													Number: "4"}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-													Number: "0"}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
+													Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}}, Op: 14},
+													Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+																Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																	KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+																		Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+																Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																	KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+																		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																					{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+																				{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}},
+												{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+														Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+														{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+												{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+													Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+														{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																	Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+															{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}},
+																Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}},
+																	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+																	Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+																	Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{
+																	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{
+																	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+																		Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+														{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{
+																	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+																		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+																		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																			{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{
+																	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
+																	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+																		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}}}},
+															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed",
+											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
 														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
 														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-																Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
-												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-																	Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-																		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-																			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																				{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-																		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-																			{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}},
-											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
-													Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-													{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
-													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-												Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-													{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-															Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}},
-											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-														{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-																Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}},
-																Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-																Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-																Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{
-																Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{
-																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
-																	Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
-													{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{
-																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-																	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																		{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{
-																Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
-																Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-																	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}}}},
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed",
-										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-																		Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-													Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
-								{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
-								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
-								{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-						{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$present"}},
-					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$verify"}}, Op: 1}}}},
-			Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-			{Name: "$new"}}, Op: 1}}, {Name: "observe", Query: &gojq.Query{Left: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
-			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-		FuncDefs: []*gojq.FuncDef{{Name: "unready", Body: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "hole::unready"}}}}, {Name: "ours",
-			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-				Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-						{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-							Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "Apply"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
-					Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "first"}}}, Op: 1}}, {Name: "seen", Body: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unready"}}}, Right: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "uid"}}}}}}, {Key: "generation", Val: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}},
-								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0"}}}, Op: 16},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-						Op: 1}}, {Key: "ready", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{}}}, Op: 8}}, {Key: "message", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{
+															KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+																	{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																		Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																	{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																			Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																			Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																			Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+														Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
+									{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
+									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$found"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1},
+							Patterns: []*gojq.Pattern{{Name: "$earlier"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$next"}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$present"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$verify"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
+			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "observe",
+		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
+			Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "unready", Body: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::unready"}}}},
+				{Name: "ours", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "fixed", Val: &gojq.Query{Term: &gojq.Term{
+							{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+							Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+								Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "Apply"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
+						Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "first"}}}, Op: 1}}, {Name: "seen", Body: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unready"}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "uid"}}}}}}, {Key: "generation", Val: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "annotations"}},
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "0"}}}, Op: 16},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+								Op: 1}}, {Key: "ready", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{}}}, Op: 8}}, {Key: "message", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$why"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 8}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$why"}}}}}}}, {Key: "reclaimed", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::reclaimed"}}}}}}}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "fixed", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}}}}}}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}}}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::live"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "fields", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+									Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::live"}}}}}}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+					Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite",
+					Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "annotation::attempt"}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}, Op: 2},
+							Op: 1}, Op: 2}}}}}, {Name: "marks", Body: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "ourWrite"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::fixed"}}}}}}}}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "inputs", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::inputs"}}}}}}}}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
+								{Index: &gojq.Index{Name: "ownerReferences"}}}}}, Op: 2}, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}}}}}}, Else: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "option::live"}}}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "fields", Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-							Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::live"}}}}}}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-			Op: 3}, Patterns: []*gojq.Pattern{{Name: "$why"}}, Op: 1}}, {Name: "ourWrite",
-			Body: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "annotation::attempt"}}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}, Op: 2},
-					Op: 1}, Op: 2}}}}}, {Name: "marks", Body: &gojq.Query{Term: &gojq.Term{
-			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "ourWrite"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "ownerReferences"}}}}}, Op: 2}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}},
-					Op: 2}, Op: 1}, Op: 2}}}}}}, Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-				{Name: "namedOwner", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "labels"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "annotations"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "annotation::owner"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-							Str: &gojq.String{}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$uid"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "."}}}}}}}, IsSlice: true}}}}, {
-								Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-										Op: 3}, IsSlice: true}}}}, {Key: "$uid"}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
-						{Name: "$uid"}}, Op: 1}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-				Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "namedOwner"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "namedOwner"}}},
-				Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$former"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-					Op: 8}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$former"}}}, Else: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$current"}}}}}}, Patterns: []*gojq.Pattern{
-				{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$former"}},
-				Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
-				Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "ownerReferences"}},
-						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-						{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "controller"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}}, Op: 1},
-							Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "uid"}, {Key: "namespace",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Op: 1}, Op: 1}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}},
-				Op:    1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "misplaced",
-			Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "."}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: ".."}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Op: 15},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains",
-					Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "%"}}}}}}}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
-				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
-					{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$owner"}}}}}}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}},
+							Op: 2}, Op: 1}, Op: 2}}}}}}, Left: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+					{Name: "namedOwner", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "labels"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "annotations"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "annotation::owner"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$uid"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "."}}}}}}}, IsSlice: true}}}}, {
+									Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+											Op: 3}, IsSlice: true}}}}, {Key: "$uid"}}}}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$uid"}}, Op: 1}, Op: 1}}}, Left: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+					Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "namedOwner"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "namedOwner"}}},
+					Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$former"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$former"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Op: 8}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$former"}}}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$current"}}}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$former"}},
+					Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+					Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "ownerReferences"}},
+							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+							{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "controller"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}}, Op: 1},
+								Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "uid"}, {Key: "namespace",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Op: 1}, Op: 1}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}},
+					Op:    1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "misplaced",
+				Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
-						Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "hole::childNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "."}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: ".."}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Op: 15},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "contains",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "%"}}}}}}}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+						{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::kind"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$owner"}}}}}}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::childNamespace"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+								Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::sameNamespace"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-							Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::sameNamespace"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-						Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-						Op: 8}, Op: 15}, Op: 14}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-				Op:    1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-					{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
-					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Op: 8}, Op: 15}, Op: 14}, Catch: &gojq.Query{Term: &gojq.Term{Type: 5}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}}}}},
-				Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "misplaced"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}},
-							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Op: 9}, Op: 14},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
-							Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Op: 8},
-						Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}}}}},
+					Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "misplaced"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}},
+								Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Op: 9}, Op: 14},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+								Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15},
-						Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation",
-							Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}},
-							{Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Op: 8},
+							Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15},
+							Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation",
+								Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}},
+								{Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+												Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+											Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body",
+											Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
+												Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+														Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+															{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{
+															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+													Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+															Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+															Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+													Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+															{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+															Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+															Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+																Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1},
+														Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}},
+												Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+															{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{
+										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+																	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																		{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																			Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																			{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
 											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-											Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body",
-										Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
-											Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
-													Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-														{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{
-														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
-												Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
-													Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-														Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-														Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-												Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
-														{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-															Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
-															Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1},
-													Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}},
-											Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-														{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{
-									{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-																Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																	{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																		{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}},
-							{Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
-											{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+												Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}},
+								{Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
+												{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+													Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+													Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+														{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-												Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}},
-											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{
-									{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-																	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
-																		Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{
-																	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-																		Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
-																		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																			{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
-																		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-																Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-													Op:    1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 											Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
 											Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{
-													Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}},
-								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-									Op:    9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}},
-						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
-		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-		{Name: "$new"}}, Op: 1}}, {Name: "parent", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{
+										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+																	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+																		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+																			Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{
+																		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+																			Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+																			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																				{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+																			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+																	Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+														Op:    1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
+														Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
+												Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{
+														Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}},
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+										Op:    9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$new"}}, Op: 1}}, {Name: "parent", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
 			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "spec",
 				Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
@@ -3882,26 +3879,29 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 										Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
 										Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-												Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "recordFailure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}},
-											Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt",
-												Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-														{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
-															Op:    1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{
+												{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 														{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 													Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{

@@ -143,10 +143,11 @@
         # After a failure, the next attempts assume first that the object does not exist
         # although it was observed, then that it exists although it was not. One that was
         # found in this way is written as it was observed.
-        | (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation
-           then $old.status.children[$next.place.key // ""] | observedObject.failed else $seen.failed end) as $lastFailure
+        | ($old.status.children[$next.place.key // ""] | observedObject) as $earlier
+        | (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $earlier.failed else $seen.failed end) as $lastFailure
         | (if $lastFailure.generation == $new.metadata.generation then $lastFailure.attempts // 0 else 0 end) as $attempts
-        | (if $old == null or option::diagnosed and $seen.failed == null or $seen.reclaimed != ($old.status.children[$next.place.key // ""] | observedObject).reclaimed then 0 else $attempts % 4 end) as $try
+        | ($old != null and $seen.reclaimed != $earlier.reclaimed) as $found
+        | (if $old == null or option::diagnosed and $seen.failed == null or $found then 0 else $attempts % 4 end) as $try
         | ($seen.uid != null and $try == 0) as $update
         | (if $next.listing != null or option::never and $update then {} else $new | built($next.place) end) as $want
         | def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
@@ -163,7 +164,7 @@
              (if option::never and $next.listing == null and $update then
                 # The object exists, and is never updated. One that was found after a
                 # failure has not failed.
-                if $seen.failed != null and $attempts % 4 != 0 then change({($next.place.key): {failed: null}})
+                if $seen.failed != null and $found then change({($next.place.key): {failed: null}})
                 else lookAt(objectPath(""); $seen; $next.stale or $seen.failed != null) end
               elif $next.listing != null or $want.error != null then
                 change($next.listing // {($next.place.key): {error: {generation: $new.metadata.generation, message: $want.error}}})

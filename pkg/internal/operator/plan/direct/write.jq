@@ -126,7 +126,7 @@
              call:
                (if option::never and untouched then
                   # A child that was found after a failure has not failed.
-                  if $seen.failed != null and $seen.reclaimed != $before.reclaimed then recordFailure(null)
+                  if $old != null and $seen.failed != null and $seen.reclaimed != $before.reclaimed then recordFailure(null)
                   else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $seen; $stale or $seen.failed != null) end
                 elif $want.error != null or $seen.error != null then
                   recordError(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)
