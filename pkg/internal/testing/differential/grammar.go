@@ -270,7 +270,7 @@ func (d *definition) read(at string, readable []child) string {
 		reads = []string{
 			`$children.c.metadata.name`, `$children.c.metadata.name // "none"`, `"\($children.c.metadata.name)-x"`,
 			`$children.c.metadata.uid | length | tostring`,
-			`if $children.c.metadata.name == null then "no" else "yes" end`, `$children.c.metadata.labels | length | tostring`,
+			`if $children.c.metadata.name == null then "no" else "yes" end`, `$children.c.metadata.labels // {} | has("app") | tostring`,
 			`$children.c.metadata.name?`,
 		}
 	}

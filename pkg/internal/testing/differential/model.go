@@ -242,7 +242,8 @@ func missing(value, part any, path string) string {
 		}
 		return ""
 	}
-	if fmt.Sprint(value) != fmt.Sprint(part) && (value != nil || part != "") { // an empty text may be left out
+	// An empty text may be left out, and null in a list of texts is an empty one.
+	if fmt.Sprint(value) != fmt.Sprint(part) && (value != nil || part != "") && (value != "" || part != nil) {
 		return fmt.Sprintf("%s is %v, want %v", path, value, part)
 	}
 	return ""
