@@ -46,10 +46,12 @@ func (c *Case) Choices() Choices { return maps.Clone(c.taken) }
 // forms of the API.
 func (c *Case) describe() error {
 	api := c.spec["api"].(map[string]any)
-	version := api["versions"].([]any)[0].(map[string]any)
-	schema := version["schema"].(map[string]any)
-	if c.form != "short" || c.rarely("api.status", 3) {
-		schema["status"] = map[string]any{"s0": "string", "s1": "string", "number": "integer"}
+	versions := api["versions"].([]any)
+	version := versions[0].(map[string]any)
+	if c.form != "short" || len(versions) > 1 || c.rarely("api.status", 3) {
+		for _, v := range versions {
+			v.(map[string]any)["schema"].(map[string]any)["status"] = map[string]any{"s0": "string", "s1": "string", "number": "integer"}
+		}
 	}
 	base := map[string]any{"api": api, "children": []any{map[string]any{"name": "c", "template": map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "${ .metadata.name }", "namespace": namespace},
@@ -77,7 +79,7 @@ func (c *Case) describe() error {
 	case "crd", "existing", "existing-status":
 		for _, o := range manifest.Build(p) {
 			if crd, ok := o.(*apiextensionsv1.CustomResourceDefinition); ok {
-				c.given(crd, len(api["versions"].([]any)) > 1)
+				c.given(crd, len(versions) > 1)
 			}
 		}
 	}
@@ -106,10 +108,15 @@ func (c *Case) given(crd *apiextensionsv1.CustomResourceDefinition, several bool
 	c.spec["api"] = map[string]any{"existing": existing}
 }
 
-// Definition returns the definition with the engine; empty: the default.
+// Definition returns the definition with the engine; empty: the default. Only direct has
+// shards.
 func (c *Case) Definition(engine plan.Engine) []byte {
 	spec := maps.Clone(c.spec)
 	reconcile, _ := spec["reconcile"].(map[string]any)
+	if engine != plan.Direct && reconcile["shards"] != nil { // the other engine has none
+		reconcile = maps.Clone(reconcile)
+		delete(reconcile, "shards")
+	}
 	if engine != "" {
 		reconcile = with(reconcile, "engine", string(engine))
 	}

@@ -81,7 +81,7 @@ func (d *definition) when(name string) string {
 
 // namespace draws the namespace of a child.
 func (d *definition) namespace(name, kind string, metadata map[string]any) {
-	clusterScoped := kind == "ClusterRole" || kind == "Namespace"
+	clusterScoped := child{kind: kind}.clusterScoped()
 	place := oneOf(d.drawing, name+".namespace", "", "", "", "", "own", "fixed", "label")
 	switch {
 	case clusterScoped, !d.cluster && place == "":

@@ -43,6 +43,8 @@ type child struct {
 	waitsFor    string // the child whose status its template needs
 }
 
+func (c child) clusterScoped() bool { return c.kind == "ClusterRole" || c.kind == "Namespace" }
+
 func newDefinition(d *drawing) *definition {
 	out := &definition{drawing: d, spec: map[string]any{}, files: fstest.MapFS{}}
 	out.api()
@@ -62,7 +64,8 @@ func newDefinition(d *drawing) *definition {
 // api draws the kind that the operator serves. A kind of its own has a schema in the
 // short form here, from which the case derives the other forms.
 func (d *definition) api() {
-	d.builtin = oneOf(d.drawing, "api.builtin", "", "", "", "", "", "", "", "", "", "StatefulSet", "ConfigMap", "Namespace")
+	d.builtin = oneOf(d.drawing, "api.builtin", "", "", "", "", "", "", "", "", "", "StatefulSet", "ConfigMap", "Namespace",
+		"", "", "", "", "", "", "", "")
 	selected := map[string]any{}
 	switch oneOf(d.drawing, "api.selector", "", "", "labels", "expressions", "annotations") {
 	case "labels":
@@ -156,7 +159,8 @@ func (d *definition) ownAPI(selected map[string]any) {
 	}
 	d.spec["api"] = api
 	d.selected = selected
-	d.form = oneOf(d.drawing, "api.form", "short", "short", "short", "short", "short", "openapi", "crd", "existing", "existing-status")
+	d.form = oneOf(d.drawing, "api.form", "short", "short", "short", "short", "short", "openapi", "crd", "existing",
+		"existing-status", "short", "openapi", "crd", "short", "openapi", "crd")
 }
 
 // with returns a copy of a mapping with more entries, given as keys and values.
@@ -313,7 +317,7 @@ func (d *definition) readRelated(at string) string {
 func (d *definition) others() {
 	entry := map[string]any{"name": "rel", "apiVersion": "v1", "kind": "ConfigMap"}
 	d.related = "one"
-	if !d.rarely("others", 4) {
+	if !d.rarely("others", 6) {
 		d.related = ""
 		return
 	}
@@ -353,7 +357,7 @@ func (d *definition) others() {
 
 // patches draws a patch of an object of others.
 func (d *definition) patches() {
-	if !d.rarely("patch", 8) {
+	if !d.rarely("patch", 12) {
 		return
 	}
 	metadata := map[string]any{"name": shared}
@@ -433,7 +437,7 @@ func (d *definition) settings() {
 	if d.rarely("reconcile.conflicts", 6) {
 		reconcile["forceConflicts"] = false
 	}
-	if d.rarely("install.watchNamespaces", 6) && !d.cluster {
+	if d.rarely("install.watchNamespaces", 6) && !d.cluster && !slices.ContainsFunc(d.children, child.clusterScoped) {
 		install["watchNamespaces"] = []any{namespace, elsewhere}
 	}
 	if d.rarely("install.allowedNamespaces", 6) {

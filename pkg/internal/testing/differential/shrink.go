@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
@@ -75,16 +74,12 @@ func (c *Case) Write(dir string, found *Difference) error {
 	if err := os.MkdirAll(filepath.Join(dir, "tests"), 0o755); err != nil {
 		return fmt.Errorf("writing a case: %w", err)
 	}
-	var engine plan.Engine
-	if found.Engine == plan.Workflow {
-		engine = plan.Workflow
-	}
 	cr, err := c.customResource("cr.0", first)
 	if err != nil {
 		return err
 	}
 	files := map[string][]byte{
-		"operator.yaml": c.Definition(engine), "difference.txt": []byte(found.String() + "\n"),
+		"operator.yaml": c.Definition(found.Engine), "difference.txt": []byte(found.String() + "\n"),
 		"cr.yaml": text(cr), "tests/t.yaml": []byte(lifeTest),
 	}
 	for name, file := range c.files {
