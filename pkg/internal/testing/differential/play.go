@@ -49,6 +49,9 @@ type Verdict struct {
 	Steps      int // played
 }
 
+// engines are those that are compared.
+var engines = [...]plan.Engine{plan.Direct, plan.Workflow}
+
 // Play plays a case and returns the first difference.
 func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
 	defer func() {
@@ -65,7 +68,7 @@ func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
 	j := &player{c: c, runner: runner, claims: silent && at(c.spec, "reconcile", "forceConflicts") == nil}
 	j.verdict.Findings = result.Findings
 	var operators []operator
-	for _, engine := range []plan.Engine{plan.Direct, plan.Workflow} {
+	for _, engine := range engines {
 		o, findings := c.planned(engine)
 		if findings.HasErrors() {
 			j.refuse(findings)
@@ -187,7 +190,7 @@ func (j *player) life(operators []operator) error {
 		}
 		j.worlds = append(j.worlds, w)
 	}
-	if j.c.rarely("second", 4) && j.c.spec["patches"] == nil {
+	if j.c.hasSecond() {
 		cr, err := j.c.customResource("second", second)
 		if err != nil {
 			return err
@@ -206,6 +209,11 @@ func (j *player) life(operators []operator) error {
 	if err := j.step("create", normal, func(w *world) error { return w.create(cr) }); err != nil || j.done() {
 		return err
 	}
+	for i, w := range j.worlds {
+		if err := j.rendered(operators[i], w, cr); err != nil || j.done() {
+			return err
+		}
+	}
 	for i := range lifeSteps {
 		if err := j.move(fmt.Sprintf("life.%d", i)); err != nil || j.done() {
 			return err
@@ -216,6 +224,9 @@ func (j *player) life(operators []operator) error {
 	}
 	return j.deletion()
 }
+
+// hasSecond reports whether there is another custom resource before the one that lives.
+func (c *Case) hasSecond() bool { return c.rarely("second", 4) && c.spec["patches"] == nil }
 
 // lifeSteps is the number of moves between the creation and the deletion.
 const lifeSteps = 5
