@@ -1,7 +1,6 @@
 package differential_test
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,9 +18,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/testing/need"
 )
 
-// usual is the number of definitions in a usual run: pairwise combinations of the
-// alternatives.
-const usual = 60
+// usual is the number of definitions in a usual run, enough for each pair of keys.
+const usual = 80
 
 // TestDifferential plays drawn definitions on both engines, and compares them with each
 // other, with their expressions, and with the verdict of lint. DEFINITIONS is the number of
@@ -29,12 +27,12 @@ const usual = 60
 // DIFFERENCES, a directory.
 func TestDifferential(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // many short-lived allocations
-	seeds := seedsOf(t)
+	seeds, drawn := seedsOf(t)
 	if testing.Short() {
-		seeds = seeds[:min(len(seeds), usual/6)]
+		seeds, drawn = seeds[:min(len(seeds), usual/6)], nil
 	}
 	var group sync.WaitGroup
-	var all results
+	all := results{drawn: drawn, pairs: differential.Pairs{}}
 	next := make(chan uint64)
 	for range min(runtime.GOMAXPROCS(0), 4) {
 		python := start(t)
@@ -67,7 +65,8 @@ func start(t *testing.T) *differential.Python {
 	return python
 }
 
-func seedsOf(t *testing.T) []uint64 {
+// seedsOf returns the seeds, and the pairs that they are chosen from; nil: they are not chosen.
+func seedsOf(t *testing.T) ([]uint64, differential.Pairs) {
 	t.Helper()
 	number := func(name string, other uint64) uint64 {
 		text := os.Getenv(name)
@@ -82,13 +81,17 @@ func seedsOf(t *testing.T) []uint64 {
 	}
 	from := number("SEED", 0)
 	if os.Getenv("DEFINITIONS") == "" {
-		return differential.Pairwise(from, usual)
+		seeds, drawn, err := differential.Pairwise(from, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return seeds, drawn
 	}
 	var out []uint64
 	for i := range number("DEFINITIONS", 0) {
 		out = append(out, from+i)
 	}
-	return out
+	return out, nil
 }
 
 // results counts what the cases have shown.
@@ -97,7 +100,8 @@ type results struct {
 	played, refused, both, claimed int
 	steps, differences             int
 	known                          map[string]int
-	codes                          map[string]int // of definitions that no engine supports
+	codes                          map[string]int     // of definitions that no engine supports
+	pairs, drawn                   differential.Pairs // of the cases with a life; of all that could have been played
 }
 
 // add plays one case.
@@ -136,6 +140,9 @@ func (r *results) add(t *testing.T, seed uint64, python *differential.Python) {
 	}
 	if len(v.Findings) == 0 {
 		r.claimed++
+	}
+	if v.Steps > 0 {
+		r.pairs.Add(c.Pairs())
 	}
 	if v.Difference != nil {
 		for _, name := range explanations(c, v.Difference) {
@@ -178,6 +185,13 @@ func (r *results) log(t *testing.T) {
 	t.Logf("%d definitions played, %d of them on both engines, %d without findings, %d steps; %d refused: %v",
 		r.played, r.both, r.claimed, r.steps, r.refused, r.codes)
 	t.Logf("differences %d, of known defects: %v", r.differences, r.known)
+	if r.drawn != nil {
+		left := r.pairs.Missing(r.drawn)
+		t.Logf("%d of %d pairs of keys, kinds of children and moves; not: %.500q", len(r.drawn)-len(left), len(r.drawn), left)
+		if 50*len(left) > len(r.drawn) {
+			t.Error("too many pairs are not played: lint rejects the definitions that have them")
+		}
+	}
 	if r.played < r.refused {
 		t.Errorf("the grammar draws too many definitions that no engine supports: %v", r.codes)
 	}
@@ -224,7 +238,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		collect(c.Spec(), "", used)
+		maps.Copy(used, differential.UsedKeys(c.Spec()))
 	}
 	known := map[string]bool{}
 	keys(reflect.TypeFor[v1alpha1.Spec](), "", known)
@@ -302,22 +316,6 @@ func keys(typ reflect.Type, at string, out map[string]bool) {
 			path := strings.TrimPrefix(at+"."+name, ".")
 			out[path] = true
 			keys(typ.Field(i).Type, path, out)
-		}
-	}
-}
-
-// collect adds the paths of the keys of a definition.
-func collect(value any, at string, out map[string]bool) {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, inner := range value {
-			path := strings.TrimPrefix(fmt.Sprint(at, ".", key), ".")
-			out[path] = true
-			collect(inner, path, out)
-		}
-	case []any:
-		for _, item := range value {
-			collect(item, at+"[]", out)
 		}
 	}
 }

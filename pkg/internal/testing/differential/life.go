@@ -10,12 +10,8 @@ import (
 // move plays one move of a life. Moves that change nothing play nothing.
 func (j *player) move(at string) error {
 	c := j.c
-	how := mode(0)
-	if n := c.pick(at+".mode", 2*int(modes)); n > int(modes) {
-		how = mode(n - int(modes))
-	}
-	switch oneOf(c.drawing, at, "nothing", "edit", "edit", "edit", "label", "label", "ready", "one ready", "drift", "drift",
-		"delete a child", "related", "resync", "mixed") {
+	what, how := c.moveAt(at)
+	switch what {
 	case "edit":
 		cr, err := c.customResource(at+".cr", first)
 		if err != nil {
@@ -46,6 +42,16 @@ func (j *player) move(at string) error {
 		})
 	}
 	return nil
+}
+
+// moveAt draws a move, and how its events arrive.
+func (d *drawing) moveAt(at string) (string, mode) {
+	how := mode(0)
+	if n := d.pick(at+".mode", 2*int(modes)); n > int(modes) {
+		how = mode(n - int(modes))
+	}
+	return oneOf(d, at, "nothing", "edit", "edit", "edit", "label", "label", "ready", "one ready", "drift", "drift",
+		"delete a child", "related", "resync", "mixed"), how
 }
 
 // labelled returns the custom resource with another label that expressions read.
