@@ -5,7 +5,7 @@ import copy
 from api import Refused
 from expressions import built
 from names import CHILD, DEFINITION, FIXED, INPUTS, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
-from run import display_name, identity
+from run import display_name, identity, place_of
 
 
 def checked(run, cr, inputs, children, desired=(), kept=()):
@@ -86,8 +86,8 @@ def place_problems(run, child, entry):
         yield f"needs a metadata.namespace, since {run.parent['kind']} is cluster-scoped"
     elif entry["namespaced"] and run.watched and namespace not in run.watched:
         yield f"namespace {namespace} is not one of watchNamespaces"
-    elif entry["namespaced"] and not run.may_choose(namespace, run.namespace):
-        yield f"namespace {namespace} is not one of install.allowedNamespaces"
+    elif not run.may_choose(entry, place_of(entry, child, run.namespace), run.namespace):
+        yield f"namespace {place_of(entry, child, run.namespace)} is not one of install.allowedNamespaces"
     elif not run.finalizer and entry.get("onDelete") != "Orphan" and run.parent["namespaced"] and not (
             entry["namespaced"] and namespace == run.namespace):
         yield (f"{child['kind']} {child['metadata']['name']} outside of namespace {run.namespace} needs a finalizer: "

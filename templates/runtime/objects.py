@@ -4,7 +4,7 @@ from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named
 from expressions import ExpressionError, built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
-from run import belongs, by_label, controllers, display_name, identity, labelled, name_of, owned_by
+from run import belongs, by_label, controllers, display_name, identity, labelled, name_of, owned_by, place_of
 
 TRIES = 5  # of a write with a conflict
 NO_VERSION = "1"     # a resourceVersion that no object has: an apply with it creates the object, or fails if it exists
@@ -178,8 +178,11 @@ def wanted_patches(run, entry, cr, names):
         if metadata.get("name") is None:
             continue
         key = key_of(run, entry, patch, cr)
-        if entry["namespaced"] and (run.watched and key[2] not in run.watched or not run.may_choose(key[2], run.namespace)):
-            raise Refused(f"namespace {key[2]} is not one that a {run.parent['kind']} may choose")
+        place = place_of(entry, patch, run.namespace)
+        if entry["namespaced"] and run.watched and place not in run.watched:
+            raise Refused(f"namespace {place} is not one of watchNamespaces")
+        if not run.may_choose(entry, place, run.namespace):
+            raise Refused(f"namespace {place} is not one of install.allowedNamespaces")
         if key in wanted:
             raise Refused(f"two are for {key[1]} {key[3]}")
         wanted[key] = patch

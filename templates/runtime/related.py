@@ -34,12 +34,12 @@ def related_to(run, cr, source):
         namespace = (rule.get("namespace") or own or "*") if entry["namespaced"] else ""
         if namespace not in ("", "*") and run.watched and namespace not in run.watched:
             raise Refused(f"related {entry['name']}: namespace {namespace} is not one of watchNamespaces")
-        if namespace not in ("", "*") and not run.may_choose(namespace, own):
+        if namespace not in ("", "*") and not run.may_choose(entry, namespace, own):
             raise Refused(f"related {entry['name']}: namespace {namespace} is not one of install.allowedNamespaces")
         everywhere = (run.watched or [""]) if entry["namespaced"] else [""]
         places = everywhere if namespace in ("", "*") else [namespace]
         found[entry["name"]] = sorted((one for place in places for one in source(entry, place, rule) if not entry["namespaced"]
-                                       or run.may_choose(one["metadata"]["namespace"], own)), key=identity)
+                                       or run.may_choose(entry, one["metadata"]["namespace"], own)), key=identity)
     return found
 
 

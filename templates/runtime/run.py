@@ -30,6 +30,7 @@ class Run:
         self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT
         self.watched = self.config.get("watchNamespaces") or []
         self.allowed = self.config.get("allowedNamespaces") or ""
+        self.system = self.config.get("systemNamespaces") or ""
         self.key = env.get("ARGOPERATOR_KEY", "")
         self.namespace, _, self.name = self.key.partition(".")
 
@@ -106,9 +107,11 @@ class Run:
         return any(other.get("unowned") for other in self.config["children"]
                    if (other["apiVersion"], other["kind"]) == (kind["apiVersion"], kind["kind"]))
 
-    def may_choose(self, namespace, own):
-        """Whether a custom resource of namespace `own` may make the operator access a namespace."""
-        return not self.allowed or namespace == own or re.fullmatch(self.allowed, namespace) is not None
+    def may_choose(self, entry, namespace, own):
+        """Whether a custom resource of namespace `own` may make the operator access a namespace. "" is none."""
+        if namespace in ("", own) or not entry.get("chosen"):
+            return True
+        return bool(re.fullmatch(self.allowed, namespace)) if self.allowed else not re.fullmatch(self.system, namespace)
 
     def namespaces_of(self, kind):
         """The namespaces that can contain children of the custom resource; "" means all."""
@@ -126,6 +129,14 @@ class Run:
             for namespace in self.namespaces_of(kind):
                 found += self.client.list(path_of(kind, namespace), kind, selector)
         return sorted((child for child in found if belongs(self, cr, child)), key=identity)
+
+
+def place_of(entry, one, own):
+    """The namespace that an object is in, or which Namespace it is; "" for others that are cluster-scoped."""
+    metadata = one["metadata"]
+    if (entry["apiVersion"], entry["kind"]) == ("v1", "Namespace"):
+        return str(metadata["name"])
+    return str(metadata.get("namespace") or own) if entry["namespaced"] else ""
 
 
 def desired_from(text):

@@ -483,8 +483,8 @@ type Install struct {
 	// +defaultText=all namespaces
 	WatchNamespaces []string `json:"watchNamespaces,omitempty"`
 	// Namespaces that a custom resource may choose for its children and related objects, next to its own. `*` stands for
-	// any letters, as in `tenant-*`.
-	// +defaultText=all namespaces that the operator watches
+	// any letters, as in `tenant-*`. The names of Namespaces that a template computes must be among them, too.
+	// +defaultText=all that the operator watches, except kube-*, argo, argo-events, argo-workflows and install.namespace
 	AllowedNamespaces []string `json:"allowedNamespaces,omitempty"`
 	// Further permissions of the service account that writes the children, in the namespaces that the operator watches; see
 	// [grant rights](../how-to/grant-rights.md).

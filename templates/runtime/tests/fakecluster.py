@@ -27,7 +27,7 @@ with open(os.path.join(os.path.dirname(__file__), "testdata", "readiness.json"),
 NOTHING_RELATED = "4f53cda18c2baa0c"
 FINALIZER = "cache.example.com/memcached-cleanup"
 DEPLOYMENT = {"name": "deployment", "apiVersion": "apps/v1", "kind": "Deployment", "plural": "deployments",
-              "namespaced": True, "onDelete": "Delete", "unready": READINESS["apps/Deployment"]}
+              "namespaced": True, "onDelete": "Delete", "chosen": True, "unready": READINESS["apps/Deployment"]}
 CONFIGMAP = {"name": "settings", "apiVersion": "v1", "kind": "ConfigMap", "plural": "configmaps",
              "namespaced": True, "onDelete": "Delete", "unready": READINESS["/ConfigMap"]}
 ROLE = {"name": "role", "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "plural": "clusterroles",
@@ -348,7 +348,7 @@ def labels(uid="cr-uid", key="team.one"):
 def entry_of(name, kind, plural, rule, **more):
     """An entry of `related` in the form that argoperator generates."""
     return dict({"name": name, "apiVersion": "v1", "kind": kind, "plural": plural, "namespaced": True, "multiple": False,
-                 "watch": True, "rule": {"object": rule}}, **more)
+                 "watch": True, "chosen": True, "rule": {"object": rule}}, **more)
 
 
 def plain_text(text):

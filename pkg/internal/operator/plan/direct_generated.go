@@ -5406,23 +5406,29 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "hole::placedObject"}}}, Right: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "namespace"}}}}},
-	Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$namespace"}}},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
-			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "hole::allowedNamespaces"}}}}}}}, Op: 1}, Then: &gojq.Query{
-		Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-		Func: &gojq.Func{Name: "error", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-				Type: 13, Str: &gojq.String{Str: "namespace "}}}, {Term: &gojq.Term{
-				Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$namespace"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-				Str: " is not one of install.allowedNamespaces"}}}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
-		{Name: "$namespace"}}, Op: 1}, Op: 1}
+var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
+	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$namespace"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$home"}}},
+			Op:    8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "$namespace"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::namespaces"}}}}}}},
+			Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::allowed"}}}, Op: 8}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+			Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "error", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Queries: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "namespace "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$namespace"}}}}},
+					{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " is not one of install.allowedNamespaces"}}}}}}}}}}}}}},
+		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
+	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
 var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{

@@ -1,14 +1,16 @@
 package plan
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
 
 // If a custom resource chooses a namespace, its author writes or reads in that
 // namespace with the operator's permissions. install.allowedNamespaces restricts the
-// choice.
+// choice. Without it, a custom resource chooses none of the cluster's own namespaces.
 
 // allowedPattern returns the regular expression of the allowed namespaces; empty: any.
 func allowedPattern(patterns []string) string {
@@ -22,6 +24,56 @@ func allowedPattern(patterns []string) string {
 	return "^(" + strings.Join(names, "|") + ")$"
 }
 
+// systemPattern returns the regular expression of the namespaces that no custom resource
+// chooses: those of Kubernetes, of both Argos and of the operator.
+func (p *declared) systemPattern() string {
+	names := []string{"kube-*", "argo", "argo-events", "argo-workflows"}
+	if !slices.Contains(names, p.Shared.Namespace) {
+		names = append(names, p.Shared.Namespace)
+	}
+	return allowedPattern(names)
+}
+
+// ChoosesNamespace reports whether the custom resource, or the logic, decides in which
+// namespace the child is, or which Namespace it is.
+func (c Child) ChoosesNamespace() bool {
+	if c.Object == nil {
+		return c.Kind.Namespaced || c.Kind.namespace()
+	}
+	place := c.Namespace
+	switch {
+	case c.Kind.namespace():
+		place = c.ObjectName
+	case c.SameNamespace || !c.Kind.Namespaced:
+		return false
+	}
+	return computed(place)
+}
+
+func (k Kind) namespace() bool { return k.Group == "" && k.Kind == "Namespace" }
+
+// computed reports whether a program depends on its input.
+func computed(p *expression.Program) bool {
+	if p == nil {
+		return false
+	}
+	_, fixed := p.Const()
+	return !fixed
+}
+
+// ChoosesNamespace reports whether the custom resource decides from which namespaces the
+// objects are: it has their namespace, or selects them from all.
+func (r Related) ChoosesNamespace() bool {
+	return r.Kind.Namespaced && (computed(r.Namespace) || r.Everywhere && computed(r.Selection))
+}
+
+// choosesNamespace reports whether a custom resource, or the logic, chooses any.
+func (r Runtime) choosesNamespace() bool {
+	chosen := func(k RuntimeKind) bool { return k.Chosen }
+	return slices.ContainsFunc(r.Children, chosen) || slices.ContainsFunc(r.Patches, chosen) ||
+		slices.ContainsFunc(r.Related, func(k RuntimeRelated) bool { return k.Chosen })
+}
+
 // templateJQ returns the jq of a child, as it is sent. It fails if the namespace is not allowed, or if a
 // value is missing that it uses where null does damage: the value of a child that is not
 // wanted.
@@ -30,9 +82,17 @@ func templateJQ(p *configured, c Child) jqfile.Value {
 	if c.HasTexts {
 		out = directPrograms().Definition("encoded", jqfile.Holes{"hole::secret": out})
 	}
-	if p.Install.AllowedNamespaces != "" && c.Kind.Namespaced && c.Namespace != nil && !c.SameNamespace {
+	if c.ChoosesNamespace() {
+		pattern, allowed, place := p.Install.AllowedNamespaces, true, ".metadata.namespace"
+		if pattern == "" {
+			pattern, allowed = p.systemPattern(), false
+		}
+		if c.Kind.namespace() {
+			place = ".metadata.name"
+		}
 		out = directPrograms().Definition("placed", jqfile.Holes{
-			"hole::placedObject": out, "hole::allowedNamespaces": jqfile.String(p.Install.AllowedNamespaces),
+			"hole::placedObject": out, "hole::place": jqfile.Raw(place), "hole::namespaces": jqfile.String(pattern),
+			"hole::allowed": jqfile.Bool(allowed),
 		})
 	}
 	for _, n := range c.needs {

@@ -351,7 +351,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
 		kind.Fixed = c.podPrograms.fixed
-		kind.Unowned = p.unowned(c)
+		kind.Unowned, kind.Chosen = p.unowned(c), c.ChoosesNamespace()
 		kind.Identity, kind.When, kind.ForEach = c.podPrograms.identity, c.podPrograms.when, c.podPrograms.forEach
 		if p.templatesInPod() {
 			kind.Object = c.podPrograms.object
@@ -383,6 +383,9 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 			r.Timer = p.Operator.Name + "-timer"
 		}
 	}
+	if r.AllowedNamespaces == "" && r.choosesNamespace() {
+		r.SystemNamespaces = p.systemPattern()
+	}
 	r.Digest = digest(p, r)
 	r.EmitsEvents = p.emitsEvents() // does not change the result of a reconcile
 	return r
@@ -393,6 +396,7 @@ func runtimeRelated(p *decided) []RuntimeRelated {
 	for _, r := range p.Related {
 		kind := runtimeKind(r.Kind)
 		kind.Name = r.Name
+		kind.Chosen = r.ChoosesNamespace() || r.Kind.Namespaced && r.FixedNamespace == "" && p.Install.AllowedNamespaces != ""
 		out = append(out, RuntimeRelated{RuntimeKind: kind, Rule: r.Rule, Multiple: r.Multiple, Watch: r.Watch, Delete: r.Delete})
 	}
 	return out

@@ -72,7 +72,7 @@ func runtimePatches(p *decided) []RuntimeKind {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.Identity = c.Name, c.podPrograms.identity
 		kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(c)
-		kind.Beside = c.SameNamespace && c.Kind.Namespaced
+		kind.Beside, kind.Chosen = c.SameNamespace && c.Kind.Namespaced, c.ChoosesNamespace()
 		out = append(out, kind)
 	}
 	return out

@@ -300,6 +300,7 @@ type Runtime struct {
 	Children          []RuntimeKind    `json:"children"`
 	WatchNamespaces   []string         `json:"watchNamespaces"`
 	AllowedNamespaces string           `json:"allowedNamespaces,omitempty"` // a regular expression
+	SystemNamespaces  string           `json:"systemNamespaces,omitempty"`  // one of those that are not allowed, without AllowedNamespaces
 	Finalizer         string           `json:"finalizer"`
 	ForceConflicts    bool             `json:"forceConflicts"`
 	Status            json.RawMessage  `json:"status"`
@@ -349,6 +350,7 @@ type RuntimeKind struct {
 	DependsOn []string        `json:"dependsOn,omitempty"`
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
 	Adopt     bool            `json:"adopt,omitempty"`
+	Chosen    bool            `json:"chosen,omitempty"`   // the custom resource, or the logic, decides about the namespace
 	Beside    bool            `json:"beside,omitempty"`   // of a patch: its objects are in the custom resource's namespace
 	Never     bool            `json:"never,omitempty"`    // it is not updated once it exists
 	Fixed     json.RawMessage `json:"fixed,omitempty"`    // evaluated on the object: a fingerprint whose change replaces it

@@ -34,8 +34,10 @@ type Related struct {
 	Rule           json.RawMessage // the namespace, names and labelSelector, for the pod
 	ByName         bool            // they are read by get, not list
 	FixedNamespace string          // empty: the namespace depends on the custom resource
+	Everywhere     bool            // they are in any namespace
 
 	Namespace *expression.Program // nil: the definition has none
+	Selection *expression.Program // the names or the labelSelector
 }
 
 // EnqueueWindow is the length of a window in seconds.
@@ -69,6 +71,7 @@ func (c *compiler) related() []Related {
 				StatusSubresource: true,
 			},
 		}
+		one.Everywhere = one.Kind.Namespaced && (r.Namespace == "*" || r.Namespace == "" && !c.api.Kind.Namespaced)
 		at := []string{"spec", "related", strconv.Itoa(i)}
 		rule := map[string]any{}
 		part := func(key string, value any, want schema.Type) *expression.Program {
@@ -79,23 +82,19 @@ func (c *compiler) related() []Related {
 		}
 		if r.Namespace != "" {
 			one.Namespace = part("namespace", r.Namespace, schema.Of(schema.String))
-			if one.ByName && r.Namespace == "*" {
-				one.ByName = false // a list finds them
-			}
 			if !strings.Contains(r.Namespace, "${") && r.Namespace != "*" {
 				one.FixedNamespace = r.Namespace
 			}
-		} else if !c.api.Kind.Namespaced && one.Kind.Namespaced {
-			one.ByName = false
 		}
+		one.ByName = one.ByName && !one.Everywhere // a list finds them
 		if r.LabelSelector != nil {
-			part("labelSelector", r.LabelSelector, nil)
+			one.Selection = part("labelSelector", r.LabelSelector, nil)
 		} else {
 			names := make([]any, len(r.Names))
 			for i, name := range r.Names {
 				names[i] = name
 			}
-			part("names", names, schema.ListOf(schema.Of(schema.String)))
+			one.Selection = part("names", names, schema.ListOf(schema.Of(schema.String)))
 		}
 		node, problems := expression.ForPod(rule)
 		for _, p := range problems {

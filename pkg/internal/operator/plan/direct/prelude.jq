@@ -325,9 +325,11 @@ def encoded:
 
 # An object whose namespace a custom resource chooses. Its own namespace is always allowed.
 def placed:
-  hole::placedObject
-  | .metadata.namespace as $namespace
-  | if $namespace | test(hole::allowedNamespaces) then . else error("namespace \($namespace) is not one of install.allowedNamespaces") end;
+  .metadata.namespace as $home
+  | hole::placedObject
+  | hole::place as $namespace
+  | if $namespace == $home or ($namespace | test(hole::namespaces)) == hole::allowed then .
+    else error("namespace \($namespace) is not one of install.allowedNamespaces") end;
 
 # An object without a value that does damage where it is missing.
 def harmless: if hole::needed == null then error(hole::problem) else hole::harmlessObject end;
