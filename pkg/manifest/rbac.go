@@ -117,22 +117,29 @@ func eachRole(p *plan.Plan, visit func(plan.Account, metav1.ObjectMeta, []rbacv1
 				visitIn(namespace, "watched", watched)
 			}
 		}
-		if held := rules(p, a, isHeld); len(held) > 0 {
-			for _, namespace := range p.Shared.WatchNamespaces {
+		in := func(held bool, namespace string) func(plan.Grant) bool {
+			return func(g plan.Grant) bool { return g.Held == held && g.Namespace == namespace }
+		}
+		for _, namespace := range named(p, a) {
+			if own := rules(p, a, in(false, namespace)); len(own) > 0 {
+				visitIn(namespace, namespace, own)
+			}
+		}
+		for _, namespace := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Shared.WatchNamespaces, named(p, a))))) {
+			watched := slices.Contains(p.Shared.WatchNamespaces, namespace)
+			held := rules(p, a, func(g plan.Grant) bool { return in(true, namespace)(g) || watched && isHeld(g) })
+			if len(held) > 0 {
 				m := ofHeld(meta(p, clusterName(p, a)))
 				m.Namespace = namespace
 				visit(a, m, held)
 			}
-		}
-		for _, namespace := range named(p, a) {
-			visitIn(namespace, namespace, rules(p, a, func(g plan.Grant) bool { return g.Namespace == namespace }))
 		}
 	}
 }
 
 func inWatchedNamespaces(g plan.Grant) bool { return g.InWatchedNamespaces && !g.Held }
 
-func isHeld(g plan.Grant) bool { return g.Held }
+func isHeld(g plan.Grant) bool { return g.Held && g.Namespace == "" }
 
 // heldAnnotation marks a role whose rights no request needs: the account holds them to
 // grant them, or because the definition says so.

@@ -21,12 +21,12 @@ const rbacGroup = "rbac.authorization.k8s.io"
 // them, and those of install.permissions.
 func heldGrants(p *decided, d *definition.Definition) []Grant {
 	var list []Grant
-	add := func(rule v1alpha1.Permission, reason string) {
+	add := func(rule v1alpha1.Permission, namespace, reason string) {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				list = append(list, Grant{
 					Account: p.Reconcile.Execution.Writer, Group: group, Resource: resource, Names: rule.ResourceNames, Verbs: rule.Verbs,
-					InWatchedNamespaces: true, Held: true, Reason: reason,
+					InWatchedNamespaces: namespace == "", Namespace: namespace, Held: true, Reason: reason,
 				})
 			}
 		}
@@ -38,13 +38,24 @@ func heldGrants(p *decided, d *definition.Definition) []Grant {
 			reason = "bound by child %s; RBAC requires that the operator has these permissions too"
 		}
 		for _, rule := range needs.Rules {
-			add(rule, fmt.Sprintf(reason, c.Name))
+			add(rule, c.FixedNamespace(), fmt.Sprintf(reason, c.Name))
 		}
 	}
 	for _, given := range d.Operator.Spec.Install.Permissions {
-		add(given, cmp.Or(given.Reason, "set in install.permissions"))
+		add(given, "", cmp.Or(given.Reason, "set in install.permissions"))
 	}
 	return list
+}
+
+// FixedNamespace returns the namespace of all objects of a child; "" if they are in several, or in
+// none. The writer of a Role or a RoleBinding needs what it grants in its namespace only.
+func (c Child) FixedNamespace() string {
+	if !c.Kind.Namespaced || c.Namespace == nil {
+		return ""
+	}
+	fixed, _ := c.Namespace.Const()
+	name, _ := fixed.(string)
+	return name
 }
 
 // GrantNeeds is what the API server requires of the writer of a child that grants rights.
@@ -87,7 +98,7 @@ func NeedsToGrant(k Kind, in v1alpha1.Child) (GrantNeeds, bool) {
 		}
 		n := GrantNeeds{Needs: "holds every right that it grants", Verb: "escalate", Resource: strings.ToLower(k.Kind) + "s"}
 		if in.Template["aggregationRule"] == nil {
-			n.Rules = plainRules(rules)
+			n.Rules = PlainRules(rules)
 		}
 		return n, true
 	case "RoleBinding", "ClusterRoleBinding":
@@ -96,9 +107,9 @@ func NeedsToGrant(k Kind, in v1alpha1.Child) (GrantNeeds, bool) {
 	return GrantNeeds{}, false
 }
 
-// plainRules returns the rules of a template; nil if one of them is computed, or for
+// PlainRules returns the rules of a template; nil if one of them is computed, or for
 // URLs.
-func plainRules(rules []any) []v1alpha1.Permission {
+func PlainRules(rules []any) []v1alpha1.Permission {
 	var out []v1alpha1.Permission
 	for _, rule := range rules {
 		fields, isMap := rule.(map[string]any)
