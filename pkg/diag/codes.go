@@ -192,7 +192,7 @@ func Codes() []Code {
 		{UnusedIgnore, "A comment argoperator:ignore suppresses nothing."},
 		{
 			PrivilegeEscalation,
-			"A child grants permissions that the service account of the operator does not have, so the API server rejects it.",
+			"A child grants permissions that the operator does not have, so the API server rejects it; or that users would get by it.",
 		},
 		{ScaledReplicas, "An autoscaler and the template of a child both set the number of replicas."},
 		{RepeatedRun, "A child that runs to its end is deleted afterwards, and the operator creates it again."},

@@ -83,7 +83,6 @@ func (c *templates) analyse(e *expr) {
 		e.value, e.min = unknown(), 0
 		a.reads = append(a.reads, read{root: inputRoot})
 	}
-	c.flows = append(c.flows, a.flows()...)
 	e.carried = a.carriedReads()
 	c.carried = append(c.carried, e.carried...)
 	a.wholeChildren()
@@ -94,17 +93,6 @@ func (c *templates) analyse(e *expr) {
 		p.Path, p.Offset, p.FixAt, p.FixEnd = e.path, p.Offset+e.at, p.FixAt+e.at, p.FixEnd+e.at
 		c.problem(p)
 	}
-}
-
-// flows returns the reads of values that may become a part of the result.
-func (a *analyser) flows() reads {
-	var out reads
-	for i, one := range a.reads {
-		if !slices.ContainsFunc(a.tests, func(t [2]int) bool { return t[0] <= i && i < t[1] }) {
-			out = append(out, one)
-		}
-	}
-	return out
 }
 
 // severalValues reports an expression that yields more than one value.
@@ -184,6 +172,7 @@ func (a *analyser) listed(r read) bool {
 // forEach is a part of their list, and used where its elements are.
 func (a *analyser) collected(q *gojq.Query, item value) value {
 	list := listOf(item)
+	list.of = item.from
 	if item.kinds&null != 0 && isPath(q) {
 		list.items = item.from
 	}

@@ -368,7 +368,10 @@ func (a *analyser) builtin(f *gojq.Func, b builtin, in value, names *env) result
 	made := value{kinds: b.makes}
 	switch {
 	case b.same && in.kinds&^null == array:
-		made.shape, made.items = in.shape, in.items
+		made.shape, made.items, made.of = in.shape, in.items, in.of
+		if len(in.from) > 0 {
+			made.of = below(in.from, each)
+		}
 	case b.of != schema.Unknown:
 		made.shape = schema.ListOf(schema.Of(b.of))
 	}

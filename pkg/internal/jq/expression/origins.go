@@ -6,6 +6,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
+// Each is the element of a path that stands for any item of a list, or any key.
+const Each = each
+
 // Origin is a place whose value may become a part of a result.
 type Origin struct {
 	Root string   // ".", "$children", "$related" or "$item"
@@ -21,6 +24,34 @@ func (p *Program) Origins() []Origin { return p.carried.origins() }
 
 // Origins lists the places whose values may become a part of the value.
 func (p Part) Origins() []Origin { return p.carried.origins() }
+
+// AllOrigins lists the places that the program reads, also those that only decide between values.
+func (p *Program) AllOrigins() []Origin { return p.reads.origins() }
+
+// AllOrigins lists the places that the expressions read; see Program.AllOrigins.
+func (p Part) AllOrigins() []Origin { return p.reads.origins() }
+
+// Is returns the places of which a whole value is one, apart from constants; none if it is computed.
+func (p Part) Is() []Origin { return exact(p.from, p.carried) }
+
+// ItemsAre returns the places of which each item of a list is one; none if they are computed.
+func (p Part) ItemsAre() []Origin {
+	if is := exact(p.from, p.carried); is != nil {
+		return reads(below(p.from, each)).origins()
+	}
+	return exact(p.of, p.carried)
+}
+
+// exact returns places if a value that comes from them has nothing else in it.
+func exact(from, carried reads) []Origin {
+	other := func(flow read) bool {
+		return !slices.ContainsFunc(from, func(one read) bool { return one.covers(flow) })
+	}
+	if len(from) == 0 || slices.ContainsFunc(carried, other) {
+		return nil
+	}
+	return reads(from).origins()
+}
 
 func (r reads) origins() []Origin {
 	var out []Origin

@@ -18,8 +18,7 @@ type Program struct {
 	source string
 	code   *jq.Program
 	reads  reads
-	flows  reads // those of values that may become a part of the result
-	// carried are those of flows of which the result has more than a fingerprint or a boolean.
+	// carried are those of values that may become a part of the result, as more than a fingerprint or a boolean.
 	carried reads
 	needs   []Need
 	waits   func() []*Program // for the needs
@@ -55,10 +54,6 @@ func (p *Program) Source() string { return p.source }
 // Reads lists the paths below "." that the program reads, possibly with more. A path
 // stands for everything below it; the empty path is the whole input.
 func (p *Program) Reads() [][]string { return p.reads.paths(inputRoot) }
-
-// Flows lists the paths below "." whose values may become a part of the result, possibly with more: not
-// those that only a condition reads.
-func (p *Program) Flows() [][]string { return p.flows.paths(inputRoot) }
 
 // ReadsChildren returns the paths that the program reads, by child.
 func (p *Program) ReadsChildren() map[string][][]string { return p.reads.children() }

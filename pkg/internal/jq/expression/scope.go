@@ -62,7 +62,11 @@ func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 	if e == nil {
 		return nil, c.problems
 	}
-	return c.program(node{source: e.one(), typ: e.toType()})
+	p, problems := c.program(node{source: e.one(), typ: e.toType()})
+	if p != nil {
+		p.computed = []Part{{Whole: true, from: e.from, of: e.of, reads: e.reads, carried: e.carried}}
+	}
+	return p, problems
 }
 
 // bare removes a ${ } around an expression.

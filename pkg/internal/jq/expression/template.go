@@ -37,8 +37,7 @@ type templates struct {
 	given     []read      // paths that always exist
 	problems  []Problem
 	reads     reads
-	flows     reads // those of values that may become a part of the result
-	carried   reads // see Program
+	carried   reads // those of values that may become a part of the result
 	needs     []Need
 	parts     []located
 	computed  []Part
@@ -91,7 +90,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
-	p.flows, p.carried, p.needs, p.typ, p.parts, p.computed = c.flows, c.carried, c.needs, n.typ, c.parts, c.computed
+	p.carried, p.needs, p.typ, p.parts, p.computed = c.carried, c.needs, n.typ, c.parts, c.computed
 	p.waits, p.apart = sync.OnceValue(p.compiledNeeds), sync.OnceValue(p.compiledParts)
 	return p, c.problems
 }
@@ -211,7 +210,8 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		source := e.one()
 		c.located(e, source)
 		c.computed = append(c.computed, Part{
-			Path: path, Whole: true, Types: []schema.Type{e.toType()}, Null: e.mayBeNull(), from: e.from, reads: e.reads, carried: e.carried,
+			Path: path, Whole: true, Types: []schema.Type{e.toType()}, Null: e.mayBeNull(), from: e.from, of: e.of,
+			reads: e.reads, carried: e.carried,
 		})
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}

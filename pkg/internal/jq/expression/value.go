@@ -17,6 +17,7 @@ type value struct {
 	absent *absence    // why it can be null, if known; then kinds includes null
 	item   *absence    // why an item of an array can be null, if known
 	items  []read      // the paths that the items of an array come from, if one of them can be null
+	of     []read      // the paths that the items of an array come from, if it is not a path itself
 	text   *string     // the constant string
 }
 
@@ -49,7 +50,7 @@ func join(a, b value) value {
 	case b.kinds == 0:
 		return a
 	}
-	joined := value{kinds: a.kinds | b.kinds, from: slices.Concat(a.from, b.from), absent: a.absent}
+	joined := value{kinds: a.kinds | b.kinds, from: slices.Concat(a.from, b.from), of: slices.Concat(a.of, b.of), absent: a.absent}
 	if joined.absent == nil {
 		joined.absent = b.absent
 	}

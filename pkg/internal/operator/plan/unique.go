@@ -44,9 +44,14 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 		c.findings.Warn(name, diag.Uniqueness,
 			fmt.Sprintf("metadata.name does not contain the namespace of its %s: two of them with the same name, in two namespaces, "+
 				"would share one child", c.scope.Name),
-			"add ${ .metadata.namespace } to the name")
+			JoinHint)
 	}
 }
+
+// JoinHint says how to tell custom resources of several namespaces apart in a name. Names of
+// namespaces have no dots; with another character, two pairs can have one name.
+const JoinHint = "write ${ .metadata.namespace }.${ .metadata.name }; where a name cannot have dots, add " +
+	"${ [.metadata.namespace, .metadata.name] | fingerprint }"
 
 // identity returns the paths that decide about the name of a child, and about its namespace if it is
 // another one than that of the custom resource. The root of a path comes first.

@@ -7,84 +7,122 @@ import (
 	"strconv"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/operator/dataflow"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // checkNamespaces warns of custom resources that choose where the operator writes and
 // reads, and reports fixed namespaces that are not allowed.
 func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
-	var findings diag.List
-	const limit = `start the namespace with fixed text, such as team-${ … }, or list what is allowed, as in install: ` +
-		`{allowedNamespaces: ["team-*"]}`
-	author := "every user who can create a " + p.API.Kind.Kind
-	told := map[string]bool{}
+	r := reach{p: p, d: d, flow: dataflow.Of(p, d), told: map[string]bool{}}
 	for _, w := range written(p, d) {
-		c, at := w.child, w.at
-		if c.Object == nil || c.Kind.Namespaced && c.SameNamespace {
-			continue
-		}
-		metadata, _ := w.template["metadata"].(map[string]any)
-		if c.Kind.Namespaced {
-			text, _ := metadata["namespace"].(string)
-			if field := chosenField(p, d, text, c.Namespace, c.ForEach); field != "" && p.Install.AllowedNamespaces == "" && !told[field] &&
-				!p.WaitsForNamespace(c) {
-				told[field] = true // once for all children
-				findings.Warn(
-					d.Position(append(at, "namespace")...),
-					diag.UnrestrictedTarget,
-					fmt.Sprintf(
-						"metadata.namespace depends on %s: %s can write to any namespace with the permissions of the operator",
-						field,
-						author,
-					),
-					limit,
-				)
-			}
-			findings = append(findings, disallowed(p, c.Namespace, d, append(at, "namespace"))...)
-			continue
-		}
-		text, _ := metadata["name"].(string)
-		if field := chosenField(p, d, text, c.ObjectName, c.ForEach); field != "" && field != ".metadata.name" && p.API.Kind.Namespaced {
-			findings.Warn(
-				d.Position(append(at, "name")...),
-				diag.UnrestrictedTarget,
-				fmt.Sprintf(
-					"metadata.name depends on %s: %s can %s a %s of any name with the permissions of the operator",
-					field,
-					author,
-					w.verb,
-					c.Kind.Kind,
-				),
-				"start the name with fixed text, or list the names in an enum of the schema",
-			)
+		r.rights(w)
+		switch c := w.child; {
+		case c.Object == nil || c.Kind.Namespaced && c.SameNamespace:
+		case c.Kind.Namespaced:
+			r.namespace(w)
+			r.findings = append(r.findings, disallowed(p, c.Namespace, d, append(w.at, "namespace"))...)
+		case p.API.Kind.Namespaced:
+			r.name(w)
 		}
 	}
-	for i, r := range p.Related {
-		at := []string{"spec", "related", strconv.Itoa(i), "namespace"}
-		if field := chosenField(p, d, d.Operator.Spec.Related[i].Namespace, r.Namespace, nil); field != "" &&
-			p.Install.AllowedNamespaces == "" {
-			findings.Warn(
-				d.Position(at...),
-				diag.UnrestrictedTarget,
-				fmt.Sprintf(
-					"metadata.namespace depends on %s: %s can read a %s of any namespace with the permissions of the operator",
-					field,
-					author,
-					r.Kind.Kind,
-				),
-				limit,
-			)
-		}
-		if r.FixedNamespace != "" {
-			findings = append(findings, disallowed(p, r.Namespace, d, at)...)
+	for i, related := range p.Related {
+		at := []string{"spec", "related", strconv.Itoa(i)}
+		r.related(related, d.Operator.Spec.Related[i].Namespace, at)
+		if related.FixedNamespace != "" {
+			r.findings = append(r.findings, disallowed(p, related.Namespace, d, append(at, "namespace"))...)
 		}
 	}
-	return findings
+	return r.findings
+}
+
+// reach is what users reach through the operator.
+type reach struct {
+	p        *plan.Plan
+	d        *definition.Definition
+	flow     *dataflow.Flow
+	told     map[string]bool // sources with a finding
+	findings diag.List
+}
+
+func (r *reach) warn(at []string, format string, values ...any) {
+	r.findings.Warn(r.d.Position(at...), diag.UnrestrictedTarget, fmt.Sprintf(format, values...), r.hint(at))
+}
+
+// hint returns how to restrict a namespace or a name.
+func (r *reach) hint(at []string) string {
+	if at[len(at)-1] == "name" {
+		return "list the names in an enum of the schema, or compute the name from ${ .metadata.namespace }"
+	}
+	own := "leave the namespace out, so that it is that of the custom resource"
+	if !r.p.API.Kind.Namespaced {
+		own = "list the namespaces in an enum of the schema"
+	}
+	return own + `; or list those that all of these users may reach: install: {allowedNamespaces: ["shared-*"]}`
+}
+
+// namespace warns of the namespace of a child or a patch.
+func (r *reach) namespace(w target) {
+	if r.p.Install.AllowedNamespaces != "" || r.p.WaitsForNamespace(w.child) || r.isPrefixed(w.text("namespace")) {
+		return
+	}
+	source, free := firstFree(r.flow.Program(w.child, w.child.Namespace))
+	if !free || r.told[source.Path] {
+		return
+	}
+	r.told[source.Path] = true // once for all children
+	r.warn(append(w.at, "namespace"), "metadata.namespace depends on %s: %s can write to any namespace with the permissions of the operator",
+		source, source.By)
+}
+
+// name warns of the name of a cluster-scoped child or patch of a namespaced kind. Fixed text
+// keeps a new object apart from those of others, and not an object that exists.
+func (r *reach) name(w target) {
+	exists := w.verb == "change" || w.child.Adopt
+	sources := r.flow.Program(w.child, w.child.ObjectName)
+	source, free := firstFree(sources)
+	own := func(s dataflow.Source) bool { return s.Path == ".metadata.namespace" || s.Path == ".metadata.uid" }
+	if !free || slices.ContainsFunc(sources, own) || !exists && (!startsComputed(w.text("name")) || source.Path == ".metadata.name") {
+		return
+	}
+	r.warn(append(w.at, "name"), "metadata.name depends on %s: %s can %s a %s of any name with the permissions of the operator",
+		source, source.By, w.verb, w.child.Kind.Kind)
+}
+
+// related warns of the namespace of related objects. Users who select objects of all
+// namespaces choose it, too.
+func (r *reach) related(one plan.Related, namespace string, at []string) {
+	if !one.ChoosesNamespace() || r.p.Install.AllowedNamespaces != "" || r.isPrefixed(namespace) {
+		return
+	}
+	program, value := one.Namespace, "metadata.namespace"
+	if one.Everywhere {
+		program, value = one.Selection, "the selection in all namespaces"
+	}
+	if source, free := firstFree(r.flow.Program(plan.Child{}, program)); free {
+		r.warn(append(at, "namespace"), "%s depends on %s: %s can read a %s of any namespace with the permissions of the operator",
+			value, source, source.By, one.Kind.Kind)
+	}
+}
+
+// isPrefixed reports whether fixed text limits a namespace. It does for the authors of
+// cluster-scoped custom resources, and not where tenants have some of these namespaces.
+func (r *reach) isPrefixed(text string) bool {
+	return !r.p.API.Kind.Namespaced && !startsComputed(text)
+}
+
+func startsComputed(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "${") }
+
+// firstFree returns the first source that users choose.
+func firstFree(sources []dataflow.Source) (dataflow.Source, bool) {
+	i := slices.IndexFunc(sources, dataflow.Source.Free)
+	if i < 0 {
+		return dataflow.Source{}, false
+	}
+	return sources[i], true
 }
 
 // target is what a template of the definition is written to.
@@ -93,6 +131,13 @@ type target struct {
 	template map[string]any
 	at       []string // of its metadata
 	verb     string
+}
+
+// text returns a field of the metadata as it is written.
+func (t target) text(field string) string {
+	metadata, _ := t.template["metadata"].(map[string]any)
+	text, _ := metadata[field].(string)
+	return text
 }
 
 // written returns the children and the patches.
@@ -133,56 +178,4 @@ func disallowed(p *plan.Plan, namespace *expression.Program, d *definition.Defin
 		)
 	}
 	return findings
-}
-
-// chosenField returns the field with which the author of a custom resource chooses a
-// name or a namespace; "" if fixed text or an enum limits it.
-func chosenField(p *plan.Plan, d *definition.Definition, text string, program, each *expression.Program) string {
-	if program == nil || !strings.HasPrefix(strings.TrimSpace(text), "${") {
-		return ""
-	}
-	reads := program.Flows()
-	if each != nil && program.UsesItem() {
-		reads = slices.Concat(reads, each.Flows())
-	}
-	for _, path := range reads {
-		if len(path) > 0 && !userControls(p, path) || isEnum(d.Schema(d.WorkingVersion()), path) {
-			continue
-		}
-		return "." + strings.Join(path, ".")
-	}
-	return ""
-}
-
-// userControls reports whether the author of a custom resource controls the value of a
-// field. The name of a Namespace is not among these fields.
-func userControls(p *plan.Plan, path []string) bool {
-	switch path[0] {
-	case "apiVersion", "kind", "status":
-		return false
-	case "metadata":
-		byServer := []string{"namespace", "uid", "creationTimestamp", "generation"}
-		if p.API.Kind.Group == "" && p.API.Kind.Kind == "Namespace" {
-			byServer = append(byServer, "name")
-		}
-		return len(path) == 1 || !slices.Contains(byServer, path[1])
-	}
-	return true
-}
-
-// isEnum reports whether the schema lists the values of a field.
-func isEnum(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
-	for _, key := range path {
-		if s == nil {
-			return false
-		}
-		field, ok := s.Properties[key]
-		if !ok {
-			return false
-		}
-		if s = &field; s.Items != nil && s.Items.Schema != nil {
-			s = s.Items.Schema
-		}
-	}
-	return s != nil && len(s.Enum) > 0
 }

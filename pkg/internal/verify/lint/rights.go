@@ -156,32 +156,17 @@ func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 }
 
 func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
-	for name, list := range map[string][]string{"apiGroups": rule.APIGroups, "resources": rule.Resources, "verbs": rule.Verbs} {
-		if n := slices.IndexFunc(list, func(s string) bool { return strings.Contains(s, "*") }); n >= 0 {
-			i.report(path.Child(name).Index(n), "the rule grants %s in %s", list[n], name)
+	for _, p := range argo.Powers(rule) {
+		if p.Wildcard {
+			i.report(path.Child(p.Key).Index(p.Index), "the rule grants %s in %s", p.Entry, p.Key)
 		}
 	}
 }
 
 func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
-	for n, resource := range rule.Resources {
-		if resource == "serviceaccounts/token" && len(rule.ResourceNames) > 0 {
-			continue // restricted to named accounts
-		}
-		if slices.Contains(
-			[]string{"pods/exec", "pods/attach", "pods/ephemeralcontainers", "nodes/proxy", "serviceaccounts/token"},
-			resource,
-		) &&
-			(argo.Has(rule.Verbs, "create") || argo.Has(rule.Verbs, "get")) {
-			i.report(path.Child("resources").Index(n), "%s gives access to the permissions of other accounts", resource)
-		}
-	}
-	for n, verb := range rule.Verbs {
-		if verb == "bind" && len(rule.ResourceNames) > 0 && !slices.Contains(rule.ResourceNames, "cluster-admin") {
-			continue // restricted to named roles
-		}
-		if slices.Contains([]string{"impersonate", "bind", "escalate"}, verb) {
-			i.report(path.Child("verbs").Index(n), "%s gives access to the permissions of other accounts", verb)
+	for _, p := range argo.Powers(rule) {
+		if !p.Wildcard {
+			i.report(path.Child(p.Key).Index(p.Index), "%s gives access to the permissions of other accounts", p.Entry)
 		}
 	}
 }

@@ -1,0 +1,300 @@
+// Package dataflow says who decides the values that an operator writes and reads: fields
+// of the custom resource, labels, other children and related objects, through $item, the
+// selection of related objects and the templates of other children.
+//
+// The rule of this package: it may name a source that decides nothing, and omits none.
+package dataflow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+// Who decides a value.
+type Who string
+
+// Those who decide values.
+const (
+	Author     Who = "author"     // who writes the custom resource
+	Editor     Who = "editor"     // who changes a child or a related object
+	Controller Who = "controller" // what writes the status of a child or of a related object
+	Server     Who = "server"     // the API server, or a right to a whole namespace
+)
+
+// Source is a value that decides another one.
+type Source struct {
+	Path   string // as jq: .spec.team, $children.a.data.name
+	Who    Who
+	By     string // in a sentence: every user who can create a Team
+	Limit  string // of its values, as the schema has it; "": none
+	Finite bool   // the schema lists all of its values
+	// Selects is the related entry of which the value selects the objects; "": it is a part of the value itself.
+	Selects string
+	Field   []string // the path in the custom resource; nil: it is in another object
+}
+
+// Free reports whether users choose any value.
+func (s Source) Free() bool { return !s.Finite && (s.Who == Author || s.Who == Editor) }
+
+// String names the source in a sentence.
+func (s Source) String() string {
+	if s.Selects != "" {
+		return s.Path + ", which selects related " + s.Selects
+	}
+	return s.Path
+}
+
+// Flow is the data flow of a definition.
+type Flow struct {
+	p *plan.Plan
+	d *definition.Definition
+}
+
+// Of returns the data flow of a definition and its plan.
+func Of(p *plan.Plan, d *definition.Definition) *Flow { return &Flow{p, d} }
+
+// Program returns the sources of the result of a child's program. The child is the zero
+// value for a program of a related entry.
+func (f *Flow) Program(c plan.Child, p *expression.Program) []Source {
+	if p == nil {
+		return nil
+	}
+	w := walk{Flow: f}
+	w.all(c, p.Origins(), p.AllOrigins())
+	return w.out
+}
+
+// Conditions returns the fields of the custom resource that a condition, or a list, reads.
+func (f *Flow) Conditions(p *expression.Program) []Source {
+	w := walk{Flow: f}
+	if p != nil {
+		for _, o := range p.AllOrigins() {
+			if o.Root == "." || len(o.Path) > 0 { // a variable is also read for each of its paths
+				w.one(plan.Child{}, o)
+			}
+		}
+	}
+	return w.out
+}
+
+// Part returns the sources of a value of a child's template.
+func (f *Flow) Part(c plan.Child, part expression.Part) []Source {
+	w := walk{Flow: f}
+	w.all(c, part.Origins(), part.AllOrigins())
+	return w.out
+}
+
+// At returns the sources of a place of a child's template: of the values at, above and
+// below it. Each stands for any item of a list.
+func (f *Flow) At(c plan.Child, place ...string) []Source {
+	w := walk{Flow: f}
+	w.at(c, place)
+	return w.out
+}
+
+// walk collects the sources of one value.
+type walk struct {
+	*Flow
+	out  []Source
+	seen []string
+}
+
+func (w *walk) add(s Source) {
+	if !slices.ContainsFunc(w.out, func(o Source) bool { return o.Path == s.Path && o.Selects == s.Selects }) {
+		w.out = append(w.out, s)
+	}
+}
+
+// at adds the sources of a place of a template.
+func (w *walk) at(c plan.Child, place []string) {
+	if c.Object == nil {
+		return
+	}
+	for _, part := range c.Object.Parts() {
+		n := min(len(part.Path), len(place))
+		if !slices.EqualFunc(part.Path[:n], place[:n], sameStep) {
+			continue
+		}
+		if is := part.Is(); len(part.Path) < len(place) && is != nil {
+			for _, o := range is {
+				o.Path = slices.Concat(o.Path, place[n:])
+				w.all(c, []expression.Origin{o}, nil)
+			}
+			continue
+		}
+		w.all(c, part.Origins(), part.AllOrigins())
+	}
+}
+
+// sameStep reports whether two steps of paths may be the same. Steps of a template are the
+// indexes of lists.
+func sameStep(of, place string) bool { return of == place || place == expression.Each }
+
+// all adds the sources of a value that comes from paths. If one is of a list of other
+// objects, what else its expression reads decides which of them it is.
+func (w *walk) all(c plan.Child, from, reads []expression.Origin) {
+	others := false
+	for _, o := range from {
+		others = w.one(c, o) || others
+	}
+	if others {
+		w.fields(reads, "")
+	}
+}
+
+// fields adds the fields of the custom resource among paths.
+func (w *walk) fields(paths []expression.Origin, selects string) {
+	for _, o := range paths {
+		if o.Root == "." && len(o.Path) > 0 {
+			w.field(o.Path, selects)
+		}
+	}
+}
+
+// one adds the sources of a path. It reports whether it is one of several other objects.
+func (w *walk) one(c plan.Child, o expression.Origin) (others bool) {
+	id := c.Name + " " + o.String()
+	if slices.Contains(w.seen, id) {
+		return false
+	}
+	w.seen = append(w.seen, id)
+	switch o.Root {
+	case ".":
+		w.field(o.Path, "")
+	case "$item":
+		return w.item(c, o.Path)
+	case "$children":
+		return w.child(o)
+	case "$related":
+		return w.related(o)
+	}
+	return false
+}
+
+// item adds the sources of a path below $item.
+func (w *walk) item(c plan.Child, path []string) (others bool) {
+	if c.ForEach == nil {
+		return false
+	}
+	for _, part := range c.ForEach.Parts() {
+		from := part.ItemsAre()
+		if from == nil {
+			from, path = part.Origins(), nil
+		}
+		for _, o := range from {
+			o.Path = slices.Concat(o.Path, path)
+			others = w.one(c, o) || others
+		}
+		if others {
+			w.fields(part.AllOrigins(), "")
+		}
+	}
+	return others
+}
+
+// below splits the path of another object, which may be an item of a list.
+func below(path []string) []string {
+	path = path[1:]
+	if len(path) > 0 && strings.HasPrefix(path[0], "[") {
+		path = path[1:]
+	}
+	return path
+}
+
+// child adds the sources of a path below $children.
+func (w *walk) child(o expression.Origin) (others bool) {
+	for _, c := range w.p.Children {
+		if len(o.Path) > 0 && o.Path[0] != c.Name {
+			continue
+		}
+		var path []string
+		if len(o.Path) > 0 {
+			path = below(o.Path)
+		}
+		others = others || c.ForEach != nil
+		source := Source{Path: o.String(), Who: Editor, By: fmt.Sprintf("every user who can change the %s of child %s", c.Kind.Kind, c.Name)}
+		switch {
+		case len(path) == 2 && path[0] == "metadata" && path[1] == "name":
+			w.program(c, c.ObjectName)
+			continue
+		case len(path) == 2 && path[0] == "metadata" && path[1] == "namespace":
+			w.program(c, c.Namespace)
+			continue
+		case byServer(path):
+			source.Who = Server
+		case len(path) > 0 && path[0] == "status":
+			source.Who = Controller
+		}
+		w.add(source)
+		if len(path) > 0 {
+			w.at(c, path)
+		}
+	}
+	return others
+}
+
+func (w *walk) program(c plan.Child, p *expression.Program) {
+	if p != nil {
+		w.all(c, p.Origins(), p.AllOrigins())
+	}
+}
+
+// related adds the sources of a path below $related: who changes the objects, and what
+// selects them.
+func (w *walk) related(o expression.Origin) (others bool) {
+	for _, r := range w.p.Related {
+		if len(o.Path) > 0 && o.Path[0] != r.Name {
+			continue
+		}
+		var path []string
+		if len(o.Path) > 0 {
+			path = below(o.Path)
+		}
+		others = others || r.Multiple
+		source := Source{Path: o.String(), Who: Editor, By: fmt.Sprintf("every user who can change the %s of related %s", r.Kind.Kind, r.Name)}
+		switch {
+		case byServer(path), r.Kind.Group == "" && r.Kind.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
+			source.Who = Server
+		case len(path) > 0 && path[0] == "status":
+			source.Who = Controller
+		}
+		w.add(source)
+		for _, p := range []*expression.Program{r.Namespace, r.Selection} {
+			if p != nil {
+				w.fields(p.AllOrigins(), r.Name)
+			}
+		}
+	}
+	return others
+}
+
+// byServer reports whether the API server sets a field of every object. A namespace is
+// chosen by whoever may create the object in it.
+func byServer(path []string) bool {
+	return len(path) > 1 && path[0] == "metadata" &&
+		slices.Contains([]string{"namespace", "uid", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion"}, path[1]) ||
+		len(path) == 1 && (path[0] == "kind" || path[0] == "apiVersion")
+}
+
+// field adds a field of the custom resource; the empty path is all of it.
+func (w *walk) field(path []string, selects string) {
+	api := w.p.API.Kind
+	s := Source{
+		Path: expression.Origin{Root: ".", Path: path}.String(), Who: Author, Selects: selects, Field: path,
+		By: "every user who can create a " + api.Kind,
+	}
+	switch {
+	case byServer(path), api.Group == "" && api.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
+		s.Who = Server
+	case len(path) > 0 && path[0] == "status":
+		s.Who = Controller
+	default:
+		s.Limit, s.Finite = limit(w.d.Schema(w.d.WorkingVersion()), path)
+	}
+	w.add(s)
+}

@@ -1,0 +1,70 @@
+package dataflow
+
+import (
+	"fmt"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// limit says what a schema demands of the values of a field, and whether it lists them.
+func limit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string, finite bool) {
+	for _, key := range path {
+		if s = step(s, key); s == nil {
+			return "", false
+		}
+	}
+	if s == nil {
+		return "", false
+	}
+	if s.Type == "array" && s.Items != nil && s.Items.Schema != nil && len(s.Items.Schema.Enum) > 0 {
+		s = s.Items.Schema
+	}
+	switch {
+	case len(s.Enum) > 0:
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, strings.Trim(string(v.Raw), `"`))
+		}
+		return "one of " + strings.Join(values, ", "), true
+	case s.Type == "boolean":
+		return "true or false", true
+	}
+	var parts []string
+	if s.Type == "integer" || s.Type == "number" {
+		parts = append(parts, "a number")
+	}
+	if s.Minimum != nil {
+		parts = append(parts, fmt.Sprintf("minimum %v", *s.Minimum))
+	}
+	if s.Maximum != nil {
+		parts = append(parts, fmt.Sprintf("maximum %v", *s.Maximum))
+	}
+	if s.Pattern != "" {
+		parts = append(parts, "pattern "+s.Pattern)
+	}
+	if s.Format != "" {
+		parts = append(parts, "format "+s.Format)
+	}
+	if s.MaxLength != nil {
+		parts = append(parts, fmt.Sprintf("maxLength %d", *s.MaxLength))
+	}
+	return strings.Join(parts, ", "), false
+}
+
+// step returns the schema of a field, an item or a value; nil if there is none.
+func step(s *apiextensionsv1.JSONSchemaProps, key string) *apiextensionsv1.JSONSchemaProps {
+	if s == nil {
+		return nil
+	}
+	if field, ok := s.Properties[key]; ok {
+		return &field
+	}
+	if strings.HasPrefix(key, "[") && s.Items != nil {
+		return s.Items.Schema
+	}
+	if s.AdditionalProperties != nil {
+		return s.AdditionalProperties.Schema
+	}
+	return nil
+}
