@@ -27,6 +27,7 @@ type Report struct {
 	Events        []Event         `json:"events"`
 	Permissions   []Permission    `json:"permissions"`
 	Security      []TrustBoundary `json:"security"`
+	DataFlow      []Decision      `json:"dataFlow"`
 	ObservedState []ObservedState `json:"observedState"`
 	Secrets       []Secret        `json:"secrets"`
 	Limits        []Limit         `json:"limits"`
@@ -72,6 +73,7 @@ func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Repo
 		Events:        events(p),
 		Permissions:   permissions(p),
 		Security:      security(p, d),
+		DataFlow:      dataFlow(p, d),
 		ObservedState: observedState(p),
 		Secrets:       secrets(p, objects),
 		Limits:        limits(p, objects),

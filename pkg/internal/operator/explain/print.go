@@ -16,6 +16,9 @@ import (
 type Printer struct {
 	// Colour highlights headings and nearly reached limits with ANSI escapes.
 	Colour bool
+	// Security prints only the trust boundaries, and who decides what the operator writes and
+	// reads.
+	Security bool
 }
 
 // Text prints the report as text, without colour.
@@ -68,6 +71,11 @@ func (p Printer) report(w io.Writer, r Report) {
 			strings.Join(g.Operators, ", "),
 			g.Sensors,
 		)
+	}
+	if p.Security {
+		p.security(w, r.Security)
+		p.dataFlow(w, r.DataFlow)
+		return
 	}
 	p.engine(w, r.Engine)
 	p.events(w, r.Events)
