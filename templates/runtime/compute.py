@@ -29,8 +29,15 @@ def computed_status(run, cr, live, related):
         try:
             status[field] = built(node, cr, names)
         except ExpressionError as error:
-            log(f"status.{field} is left out: {error}")
+            log(f"status.{field} is left out: {told({'secret': field in run.config.get('secretStatus', [])}, error)}")
     return status
+
+
+def told(entry, error):
+    """The message of an error. That of an expression may quote a Secret that it reads."""
+    if entry.get("secret") and isinstance(error, ExpressionError):
+        return "an expression fails; its message can quote a Secret and is not shown"
+    return str(error)
 
 
 def mentions(node, name):
@@ -92,7 +99,7 @@ def templated(run, cr, state, answer, live):
             if objects:
                 refuse_damage(entry, cr, names)
         except ExpressionError as error:
-            desired.failures.append(Refused(f"template {name}: {error}"))
+            desired.failures.append(Refused(f"template {name}: {told(entry, error)}"))
             desired.kept |= there
             continue
         made[name] = [key_of(run, entry, child) for child in objects]

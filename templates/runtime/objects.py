@@ -1,7 +1,7 @@
 """Writes objects: applies and deletes children, and sets fields of objects of others."""
 from api import ApiError, Failed, Refused, log
 from children import encoded
-from compute import is_wanted, items, key_of, located, missing_value, named
+from compute import is_wanted, items, key_of, located, missing_value, named, told
 from expressions import ExpressionError, built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
 from run import belongs, by_label, controllers, display_name, identity, labelled, name_of, owned_by, place_of
@@ -27,10 +27,15 @@ def apply_child(run, cr, child):
                     raise
     except ApiError as error:
         refuse_conflicts(child, error)
-        text = str(error)
-        if child["kind"] == "Secret":  # the server's message may quote the invalid value
-            text = ", ".join([error.reason] + [str(cause.get("field")) for cause in error.causes])
-        raise (Refused if error.code == 2 else Failed)(f"{display_name(child)}: {text}") from None
+        raise (Refused if error.code == 2 else Failed)(f"{display_name(child)}: {answer(entry, error)}") from None
+
+
+def answer(entry, error):
+    """Why the API server rejects an object. Its message may quote the invalid value of a Secret."""
+    if not entry.get("secret") and (entry["apiVersion"], entry["kind"]) != ("v1", "Secret"):
+        return str(error)
+    why = ", ".join([error.reason] + [str(cause.get("field")) for cause in error.causes])
+    return why + " (the message of the API server can quote a Secret and is not shown)"
 
 
 def refuse_conflicts(child, error):
@@ -165,7 +170,7 @@ def patch_others(run, cr, state, live):
             held += [f"{entry['name']}: there is no {name_of(*key[1:])}" for key in wanted]
         except (ExpressionError, Failed) as error:
             refused = isinstance(error, (ExpressionError, Refused))
-            failures.append((Refused if refused else Failed)(f"patch {entry['name']}: {error}"))
+            failures.append((Refused if refused else Failed)(f"patch {entry['name']}: {told(entry, error)}"))
             log(f"failed: {failures[-1]}")
     return held, failures
 
@@ -211,4 +216,4 @@ def apply_patch(run, entry, one, patch, manager):
     except ApiError as error:
         refuse_conflicts(one, error)
         if patch or error.status not in (404, 409):  # an object that is gone has no field to give up
-            raise (Refused if error.code == 2 else Failed)(f"{display_name(one)}: {error}") from None
+            raise (Refused if error.code == 2 else Failed)(f"{display_name(one)}: {answer(entry, error)}") from None

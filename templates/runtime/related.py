@@ -4,6 +4,7 @@ import json
 import re
 
 from api import Failed, Refused, log
+from compute import told
 from expressions import ExpressionError, built
 from names import COMPONENT, MANAGED_BY, NAME, RECONCILE, RELATED, path_of
 from run import annotate, identity
@@ -48,7 +49,7 @@ def rule_of(entry, cr):
     try:
         rule = built(entry["rule"], cr, {})
     except ExpressionError as error:
-        raise Refused(f"related {entry['name']}: {error}") from None
+        raise Refused(f"related {entry['name']}: {told(entry, error)}") from None
     names, selector = rule.get("names"), rule.get("labelSelector")
     if names is not None and not (isinstance(names, list) and all(isinstance(name, (str, type(None))) for name in names)):
         raise Refused(f"related {entry['name']}: names is not a list of strings")

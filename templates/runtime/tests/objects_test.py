@@ -129,6 +129,15 @@ class ObjectsTest(Case):
         self.assertEqual(self.reconcile([{"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "one"}}]), 2)
         self.assertNotIn("aHVudGVyMg", self.out + json.dumps(self.live()))
 
+    def test_an_object_made_of_a_secret_is_not_quoted(self):
+        self.config["children"] = [dict(CONFIGMAP, secret=True)]
+        self.cr()
+        self.cluster.faults = [always("PATCH", "configmaps/one", 422, {
+            "reason": "Invalid", "message": "bad: hunter2", "details": {"causes": [{"field": "data.a", "message": "bad: hunter2"}]}})]
+        self.assertEqual(self.reconcile([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}]), 2)
+        self.assertIn("ConfigMap team/one: Invalid, data.a (the message", self.condition("Ready")["message"])
+        self.assertNotIn("hunter2", self.out + json.dumps(self.live()))
+
     def test_prune(self):
         self.config["children"] = [DEPLOYMENT, dict(CONFIGMAP, onDelete="Orphan", unowned=True, stays=True)]
         self.cr()

@@ -91,7 +91,7 @@ func rejection(p *plan.Plan, status int) Event {
 	}
 	return event(childRejected, attempts, calls(plan.MaxAttempts-1, "failures recorded"), calls(1, "Workflow created"),
 		pod(3, "diagnosis: failure read, request repeated, answer stored"), statuses).
-		atMost("one pod per new failure; none for a Secret, or if the same generation fails again after a resync")
+		atMost("one pod per new failure; none for a Secret or a child that reads one, or if the same generation fails again after a resync")
 }
 
 // watched counts the watches of the EventSource.

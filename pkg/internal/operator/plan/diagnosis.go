@@ -1,6 +1,9 @@
 package plan
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // A Sensor discards the response to a request. So after some failed attempts it starts a
 // Workflow, whose pod sends the request once more with the Sensor's service account, and
@@ -15,9 +18,19 @@ func (p *declared) DiagnosisName() string {
 	return cmp.Or(p.Shared.Group, p.Operator.Name) + "-diagnose"
 }
 
-// diagnoses reports whether a Workflow asks why the API server rejects a child. It would
-// show the data of a Secret.
-func (p *decided) diagnoses(c Child) bool { return p.Reconcile.Diagnoses && !c.Kind.secret() }
+// diagnoses reports whether a Workflow asks why the API server rejects a child. It has the
+// whole request, and would show the values of a Secret.
+func (p *decided) diagnoses(c Child) bool { return p.Reconcile.Diagnoses && p.canShow(c) }
+
+// canShow reports whether a Workflow may have the requests for a child.
+func (p *declared) canShow(c Child) bool { return !c.Kind.secret() && !p.ReadsSecrets(c) }
+
+// diagnosable reports whether the direct engine makes any request that a Workflow may ask
+// about: for a child, for the deletion of a listed object, or for a status with conditions.
+func diagnosable(p *declared) bool {
+	return p.WritesStatus() && p.API.HasConditions ||
+		slices.ContainsFunc(p.Children, func(c Child) bool { return p.canShow(c) || p.listed(c) })
+}
 
 // diagnosisGrants returns the permissions to start the Workflow and to run its pod.
 func diagnosisGrants(p *configured) []Grant {

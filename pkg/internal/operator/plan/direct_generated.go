@@ -12,140 +12,141 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 	{Name: "ignored", Body: &gojq.Query{Left: &gojq.Query{Left: &shared8,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
 			Args: []*gojq.Query{&shared9}}}}, Op: 15}, Right: &shared10, Op: 15}},
-	{Name: "observed", Args: []string{"$name"}, Body: &shared11}, {Name: "observedObject",
-		Body: &shared12}, {Name: "listedObjects", Args: []string{"$prefix"},
-		Body: &shared13}, {Name: "existingObjects", Args: []string{"$prefix"},
-		Body: &shared14}, {Name: "live", Body: &shared15}, {Name: "liveFields",
-		Body: &shared16}, {Name: "liveListed", Body: &shared17}, {Name: "liveEach",
-		Body: &shared18}, {Name: "inputMark", Args: []string{"inputs"}, Body: &shared19},
-	{Name: "lacking", Args: []string{"resource"}, Body: &shared21}, {
-		Name: "heldFrom", Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
-				{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
+	{Name: "problem", Body: &shared11}, {Name: "observed", Args: []string{
+		"$name"}, Body: &shared12}, {Name: "observedObject", Body: &shared13},
+	{Name: "listedObjects", Args: []string{"$prefix"}, Body: &shared14},
+	{Name: "existingObjects", Args: []string{"$prefix"}, Body: &shared15},
+	{Name: "live", Body: &shared16}, {Name: "liveFields", Body: &shared17},
+	{Name: "liveListed", Body: &shared18}, {Name: "liveEach", Body: &shared19},
+	{Name: "inputMark", Args: []string{"inputs"}, Body: &shared20}, {
+		Name: "lacking", Args: []string{"resource"}, Body: &shared22}, {Name: "heldFrom",
+		Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &shared26, Then: &shared30, Elif: []*gojq.IfElif{
+				{Cond: &shared31, Then: &shared36}, {Cond: &shared37, Then: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared37,
-					Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}},
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared38,
+					Patterns: []*gojq.Pattern{&shared45}, Op: 1}}}, Else: &shared46}}}},
 	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &shared46, Then: &shared47, Else: &gojq.Query{Term: &gojq.Term{
+		Cond: &shared47, Then: &shared48, Else: &gojq.Query{Term: &gojq.Term{
 			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-				Term: &gojq.Term{Type: 7, Func: &shared48}}}}}}}}}}, {Name: "countWanted",
-		Body: &shared49}, {Name: "numberWanted", Body: &shared50}, {Name: "dependencyReady",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared51,
+				Term: &gojq.Term{Type: 7, Func: &shared49}}}}}}}}}}, {Name: "countWanted",
+		Body: &shared50}, {Name: "numberWanted", Body: &shared51}, {Name: "dependencyReady",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared52,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared53, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared53, Op: 9}, Op: 14},
-				Then: &shared54, Else: &shared55}}}, Right: &shared56, Patterns: []*gojq.Pattern{
-				&shared57}, Op: 1}, Else: &shared58}}}}, {Name: "alternativeGone",
-		Body: &shared59}, {Name: "missing", Body: &shared60}, {Name: "settled",
-		Args: []string{"mark"}, Body: &shared61}, {Name: "wantedObject",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68,
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared54, Op: 9}, Op: 14},
+				Then: &shared55, Else: &shared56}}}, Right: &shared57, Patterns: []*gojq.Pattern{
+				&shared58}, Op: 1}, Else: &shared59}}}}, {Name: "alternativeGone",
+		Body: &shared60}, {Name: "missing", Body: &shared61}, {Name: "settled",
+		Args: []string{"mark"}, Body: &shared62}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared69, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "inputMark", Args: []*gojq.Query{&shared70}}}}, Else: &shared71}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &shared72, Right: &gojq.Query{
+				Cond: &shared70, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared71}}}}, Else: &shared72}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared73, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-						&shared73}}}}, Op: 1}, Right: &gojq.Query{Left: &shared74, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared75, Then: &gojq.Query{
+						&shared74}}}}, Op: 1}, Right: &gojq.Query{Left: &shared75, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared76, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared76}}}}}}}}}}},
-						Else: &shared77}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared78},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared79}, Op: 1}, Else: &shared80}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared81, Right: &gojq.Query{
-		Left: &shared82, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared83, Then: &gojq.Query{Term: &gojq.Term{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared77}}}}}}}}}}},
+						Else: &shared78}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared79},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared80}, Op: 1}, Else: &shared81}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared82, Right: &gojq.Query{
+		Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared84, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared84}}}}, Else: &shared85}}}, Right: &gojq.Query{Left: &shared86,
+					&shared85}}}}, Else: &shared86}}}, Right: &gojq.Query{Left: &shared87,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared87, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared88, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared88, Op: 9}, Op: 14},
-				Then: &shared89, Else: &shared90}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared91, Then: &shared92, Elif: []*gojq.IfElif{
-					{Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared95, Then: &gojq.Query{
-							Left: &shared96, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared89, Op: 9}, Op: 14},
+				Then: &shared90, Else: &shared91}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared92, Then: &shared93, Elif: []*gojq.IfElif{
+					{Cond: &shared94, Then: &gojq.Query{Left: &shared95, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared96, Then: &gojq.Query{
+							Left: &shared97, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared97}}}}}}}}},
-							Op: 1}, Else: &shared98}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared99,
-					Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared101, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared98}}}}}}}}},
+							Op: 1}, Else: &shared99}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared100,
+					Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared102, Right: &gojq.Query{Left: &shared103, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared103}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared104,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared105,
-							Then: &gojq.Query{Left: &shared106, Right: &gojq.Query{Term: &gojq.Term{
+								&shared104}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared105,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared106,
+							Then: &gojq.Query{Left: &shared107, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared107}}}}}}}}}}},
-								Op: 1}, Else: &shared108}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared109},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared112}, Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared115}, Op: 1}}, {Name: "statusField", Body: &shared116}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared117}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared108}}}}}}}}}}},
+								Op: 1}, Else: &shared109}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared110},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared113}, Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared115}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared116}, Op: 1}}, {Name: "statusField", Body: &shared117}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared118}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared129, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared130, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared130}}}}}},
-					Right: &shared131, Op: 3}, Right: &shared132, Op: 3}, Right: &shared133,
-					Op: 3}}, &shared134, &shared135}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared131}}}}}},
+					Right: &shared132, Op: 3}, Right: &shared133, Op: 3}, Right: &shared134,
+					Op: 3}}, &shared135, &shared136}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared137}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared138}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared139},
+			Type: 7, Func: &shared138}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared139}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared140},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
+			Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{Left: &shared144,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared144}}}}, Op: 3}, Else: &shared145}}},
-				Op: 3}, Right: &shared146, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148,
+						Args: []*gojq.Query{&shared145}}}}, Op: 3}, Else: &shared146}}},
+				Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared149, Right: &gojq.Query{
-				Left: &shared150, Right: &shared151, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared152,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared150, Right: &gojq.Query{
+				Left: &shared151, Right: &shared152, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared153,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared153}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156, Elif: []*gojq.IfElif{
-			{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared158, {Key: "path", Val: &gojq.Query{
+		Body: &shared154}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared156, Then: &shared157, Elif: []*gojq.IfElif{
+			{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared159}}}}}, &shared160, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared160}}}}}, &shared161, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared161, &shared162}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared163,
+						&shared162, &shared163}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared164,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared164, Right: &shared165,
-						Op: 3}}}}}}, &shared166, &shared167}}}}}}}}, {Name: "fixed", Body: &shared168},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared169},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared170},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared165, Right: &shared166,
+						Op: 3}}}}}}, &shared167, &shared168}}}}}}}}, {Name: "fixed", Body: &shared169},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared170},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared171},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared174,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175,
+				Left: &gojq.Query{Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared174,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared175,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared176,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
-										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared178}}}}, Op: 1}}}}}},
-								Else: &shared179}}}, Op: 3}, Right: &shared180, Op: 3}}}}}}, Op: 3},
-				Right: &shared181, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared182},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared183},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared184}, {Name: "ask",
-		Body: &shared191}, {Name: "failure", Args: []string{"seen", "attempts"},
-		Body: &shared192}, {Name: "failureMessage", Args: []string{"seen",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177, Val: &gojq.Query{
+										Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared179}}}}, Op: 1}}}}}},
+								Else: &shared180}}}, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3},
+				Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared183},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared184},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared185}, {Name: "ask",
+		Body: &shared192}, {Name: "failure", Args: []string{"seen", "attempts"},
+		Body: &shared193}, {Name: "failureMessage", Args: []string{"seen",
 		"last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared193, Then: &shared194, Else: &gojq.Query{
+		If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 7, Func: &shared195}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared196}, {Name: "safeKey", Body: &shared197}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared198}, {Name: "exactly", Body: &shared199},
-	{Name: "encoded", Body: &shared200}, {Name: "placed", Body: &shared201},
-	{Name: "harmless", Body: &shared202}}, Programs: []jqfile.Named{
+				{Term: &gojq.Term{Type: 7, Func: &shared196}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared197}, {Name: "safeKey", Body: &shared198}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared199}, {Name: "exactly", Body: &shared200},
+	{Name: "encoded", Body: &shared201}, {Name: "placed", Body: &shared202},
+	{Name: "harmless", Body: &shared203}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -776,167 +777,163 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 												Type: 1}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{
 									Name: "$list"}}, Op: 1}}}}, Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "built",
-					Args: []string{"$spot"}, Body: &gojq.Query{Term: &gojq.Term{Type: 15,
-						Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "index"}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "item"}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
-											Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-											Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}},
-											Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}}}}}}}}},
-								Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{
-								{Name: "$index"}}, Op: 1}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "tostring"}}}, Op: 3}}}}}}}}}}, {Name: "listing",
-					Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}},
+				{Name: "built", Args: []string{"$spot"}, Body: &gojq.Query{Term: &gojq.Term{
+					Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "index"}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$spot"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "item"}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+										Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+										Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}},
+										Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::template"}}}}}}}}}}},
+							Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$index"}}, Op: 1}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}},
+				{Name: "listing", Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
+							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}},
+							Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
 								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
 							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 								Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
-								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-							Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}},
-								Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
-									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
-									{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-									Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
-												Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+								{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
+											Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
+										{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+										Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+										Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+												Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"},
+							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}},
+							Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+								Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
 										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
-											{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-											Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-													Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
-									{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"},
-								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}},
-								Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
-									Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
-							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
-									{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
-												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6,
-													Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}},
-									Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "key"}}}}}}}, Op: 14}}}}}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{
-								Name: "$stray"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6,
+												Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}},
+								Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "key"}}}}}}}, Op: 14}}}}}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{
+							Name: "$stray"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {
+										Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+											Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+											Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {
-											Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
-												Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
-												Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
-							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1},
-						Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{
-						{Name: "$state"}}, Op: 1}}, {Name: "next", Args: []string{"$wanted",
+										{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1},
+					Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$state"}}, Op: 1}}, {Name: "next", Args: []string{"$wanted",
 					"$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{
 						Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{
@@ -3424,7 +3421,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}}}}}}}}}},
 				Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}}, {Name: "written",
+					Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}}, {Name: "written",
 			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 				Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
 					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}},
@@ -3918,285 +3915,284 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 														Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
 															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 																{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "template: "}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-														Op: 3}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}},
-											{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}}, {Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "child"}}}}}}}}}, Op: 14}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}},
-											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
-													Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
-										Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage",
-													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}},
-											Op: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "error"}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
 											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}},
-								Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{
-								{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}},
-					Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-				{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$before"}},
-				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-		{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
-		Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition", Query: &shared1},
-	{Name: "ownChild", Query: &shared7}, {Name: "ignored", Query: &gojq.Query{
-		Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &shared9, Right: &shared3,
-					Op: 16}, Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
-				Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10, Op: 15}}, {Name: "observed",
-		Query: &shared11}, {Name: "observedObject", Query: &shared12}, {
-		Name: "listedObjects", Query: &shared13}, {Name: "existingObjects",
-		Query: &shared14}, {Name: "live", Query: &shared15}, {Name: "liveFields",
-		Query: &shared16}, {Name: "liveListed", Query: &shared17}, {Name: "liveEach",
-		Query: &shared18}, {Name: "inputMark", Query: &shared19}, {Name: "lacking",
-		Query: &shared21}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared25, Then: &shared29, Elif: []*gojq.IfElif{
-			{Cond: &shared30, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared203}},
-				Right: &shared37, Patterns: []*gojq.Pattern{&shared44}, Op: 1}}},
-			Else: &shared45}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared46, Then: &shared47, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
-						&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
-							SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-						Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-						Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
-									SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-									Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-							&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}, {Name: "countWanted",
-		Query: &shared49}, {Name: "numberWanted", Query: &shared50}, {Name: "dependencyReady",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared51,
-			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-					Right: &shared53, Op: 9}, Op: 14}, Then: &shared54, Else: &shared55}}},
-				Right: &shared56, Patterns: []*gojq.Pattern{&shared57}, Op: 1}, Else: &shared58}}}},
-	{Name: "alternativeGone", Query: &shared59}, {Name: "missing", Query: &shared60},
-	{Name: "settled", Query: &shared61}, {Name: "wantedObject", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69,
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+												Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "Foreground"}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+												Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 10, Number: "2"}}, Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "reclaim"}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "apply"}}}}}}}, {
+									Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "recordFailure", Args: []*gojq.Query{
+											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "failureMessage", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, {Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+												Op:    8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}, Patterns: []*gojq.Pattern{
+								{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$lastFailure"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$want"}},
+					Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}},
+			Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+		{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition",
+	Query: &shared1}, {Name: "ownChild", Query: &shared7}, {Name: "ignored",
+	Query: &gojq.Query{Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared9,
+				Right: &shared3, Op: 16}, Right: &shared4, Op: 1}, Right: &shared5,
+				Op: 7}, Right: &shared6, Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10,
+		Op: 15}}, {Name: "problem", Query: &shared11}, {Name: "observed",
+	Query: &shared12}, {Name: "observedObject", Query: &shared13}, {
+	Name: "listedObjects", Query: &shared14}, {Name: "existingObjects",
+	Query: &shared15}, {Name: "live", Query: &shared16}, {Name: "liveFields",
+	Query: &shared17}, {Name: "liveListed", Query: &shared18}, {Name: "liveEach",
+	Query: &shared19}, {Name: "inputMark", Query: &shared20}, {Name: "lacking",
+	Query: &shared22}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &shared26, Then: &shared30, Elif: []*gojq.IfElif{
+		{Cond: &shared31, Then: &shared36}, {Cond: &shared37, Then: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared204}},
+			Right: &shared38, Patterns: []*gojq.Pattern{&shared45}, Op: 1}}},
+		Else: &shared46}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &shared47, Then: &shared48, Else: &gojq.Query{
+		Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Left: &shared27, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared49, SuffixList: []*gojq.Suffix{
+					&shared28}}}, Right: &shared29, Op: 9}, Op: 14}, Then: &shared30,
+				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared32,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared49,
+						SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
+					Op: 14}, Right: &shared35, Op: 14}, Then: &shared36}, {Cond: &shared37,
+					Then: &gojq.Query{Left: &shared204, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared49,
+								SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
+								Then: &shared43}}, Else: &shared44}}}, Patterns: []*gojq.Pattern{
+						&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}, {Name: "countWanted",
+	Query: &shared50}, {Name: "numberWanted", Query: &shared51}, {Name: "dependencyReady",
+	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared52,
+		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Left: &shared53, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &shared23, Then: &shared24, Else: &shared25}}}}},
+				Right: &shared54, Op: 9}, Op: 14}, Then: &shared55, Else: &shared56}}},
+			Right: &shared57, Patterns: []*gojq.Pattern{&shared58}, Op: 1}, Else: &shared59}}}},
+	{Name: "alternativeGone", Query: &shared60}, {Name: "missing", Query: &shared61},
+	{Name: "settled", Query: &shared62}, {Name: "wantedObject", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared70}}},
-					Right: &shared20, Op: 1}}}, Else: &shared71}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared71}}},
+					Right: &shared21, Op: 1}}}, Else: &shared72}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared73, Right: &gojq.Query{Term: &gojq.Term{
 					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{Left: &shared63,
-							Right: &shared73, Op: 9}, Op: 14}, Then: &shared64, Elif: []*gojq.IfElif{
-							{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}}, Op: 1},
-				Right: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared75, Then: &gojq.Query{Term: &gojq.Term{
+						Cond: &gojq.Query{Left: &shared63, Right: &gojq.Query{Left: &shared64,
+							Right: &shared74, Op: 9}, Op: 14}, Then: &shared65, Elif: []*gojq.IfElif{
+							{Cond: &shared66, Then: &shared67}}, Else: &shared68}}}}}, Op: 1},
+				Right: &gojq.Query{Left: &shared75, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared76, Then: &gojq.Query{Term: &gojq.Term{
 						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76, SuffixList: []*gojq.Suffix{
-										&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
-											SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-										Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-										Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared76,
-													SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-													Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-											&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Else: &shared77}}},
-					Op: 3}, Patterns: []*gojq.Pattern{&shared78}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared79}, Op: 1}, Else: &shared80}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared81, Right: &gojq.Query{Left: &shared82, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared83,
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared27, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared77, SuffixList: []*gojq.Suffix{
+										&shared28}}}, Right: &shared29, Op: 9}, Op: 14}, Then: &shared30,
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared32,
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared77,
+											SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
+										Op: 14}, Right: &shared35, Op: 14}, Then: &shared36}, {Cond: &shared37,
+										Then: &gojq.Query{Left: &shared204, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared77,
+													SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
+													Then: &shared43}}, Else: &shared44}}}, Patterns: []*gojq.Pattern{
+											&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}}, Else: &shared78}}},
+					Op: 3}, Patterns: []*gojq.Pattern{&shared79}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared80}, Op: 1}, Else: &shared81}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared82, Right: &gojq.Query{Left: &shared83, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared84,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared84}}},
-					Right: &shared20, Op: 1}}}, Else: &shared85}}}, Right: &gojq.Query{
-				Left: &shared86, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared87, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared85}}},
+					Right: &shared21, Op: 1}}}, Else: &shared86}}}, Right: &gojq.Query{
+				Left: &shared87, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared88, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared23, Else: &shared24}}}}},
-						Right: &shared88, Op: 9}, Op: 14}, Then: &shared89, Else: &shared90}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared91,
-						Then: &shared92, Elif: []*gojq.IfElif{{Cond: &shared93, Then: &gojq.Query{
-							Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared95, Then: &gojq.Query{Left: &shared96, Right: &gojq.Query{
+							Type: 14, If: &gojq.If{Cond: &shared23, Then: &shared24, Else: &shared25}}}}},
+						Right: &shared89, Op: 9}, Op: 14}, Then: &shared90, Else: &shared91}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared92,
+						Then: &shared93, Elif: []*gojq.IfElif{{Cond: &shared94, Then: &gojq.Query{
+							Left: &shared95, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared96, Then: &gojq.Query{Left: &shared97, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared26,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared97,
-													SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 9},
-												Op: 14}, Then: &shared29, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared97, SuffixList: []*gojq.Suffix{
-														&shared32}}}, Right: &shared33, Op: 8}, Op: 14}, Right: &shared34,
-												Op: 14}, Then: &shared35}, {Cond: &shared36, Then: &gojq.Query{Left: &shared203,
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared38,
-													Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared97, SuffixList: []*gojq.Suffix{
-															&shared40}}}, Right: &shared41, Op: 8}, Then: &shared42}}, Else: &shared43}}},
-												Patterns: []*gojq.Pattern{&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}},
-									Op: 1}, Else: &shared98}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared99,
-							Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared101, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared27,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared98,
+													SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 9},
+												Op: 14}, Then: &shared30, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &shared32, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 20, Query: &shared98, SuffixList: []*gojq.Suffix{
+														&shared33}}}, Right: &shared34, Op: 8}, Op: 14}, Right: &shared35,
+												Op: 14}, Then: &shared36}, {Cond: &shared37, Then: &gojq.Query{Left: &shared204,
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared39,
+													Then: &shared40, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 20, Query: &shared98, SuffixList: []*gojq.Suffix{
+															&shared41}}}, Right: &shared42, Op: 8}, Then: &shared43}}, Else: &shared44}}},
+												Patterns: []*gojq.Pattern{&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}},
+									Op: 1}, Else: &shared99}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared100,
+							Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared102, Right: &gojq.Query{Left: &shared103, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{
-											Left: &shared63, Right: &shared103, Op: 9}, Op: 14}, Then: &shared64,
-											Elif: []*gojq.IfElif{{Cond: &shared65, Then: &shared66}}, Else: &shared67}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared105, Then: &gojq.Query{
-									Left: &shared106, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared63, Right: &gojq.Query{
+											Left: &shared64, Right: &shared104, Op: 9}, Op: 14}, Then: &shared65,
+											Elif: []*gojq.IfElif{{Cond: &shared66, Then: &shared67}}, Else: &shared68}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared105, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared106, Then: &gojq.Query{
+									Left: &shared107, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared107, SuffixList: []*gojq.Suffix{
-														&shared27}}}, Right: &shared28, Op: 9}, Op: 14}, Then: &shared29,
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared31,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
-														SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-													Op: 14}, Right: &shared34, Op: 14}, Then: &shared35}, {Cond: &shared36,
-													Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared107,
-																SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-																Then: &shared42}}, Else: &shared43}}}, Patterns: []*gojq.Pattern{
-														&shared44}, Op: 1}}}, Else: &shared45}}}}}}}}}}, Op: 1}, Else: &shared108}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared110}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared111},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared113}, Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared115}, Op: 1}}, {Name: "statusField",
-		Query: &shared116}, {Name: "customResourcePath", Query: &shared117},
+												Cond: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &shared108, SuffixList: []*gojq.Suffix{
+														&shared28}}}, Right: &shared29, Op: 9}, Op: 14}, Then: &shared30,
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared32,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared108,
+														SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
+													Op: 14}, Right: &shared35, Op: 14}, Then: &shared36}, {Cond: &shared37,
+													Then: &gojq.Query{Left: &shared204, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared108,
+																SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
+																Then: &shared43}}, Else: &shared44}}}, Patterns: []*gojq.Pattern{
+														&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}}, Op: 1}, Else: &shared109}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared111}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared112},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared114}, Op: 1}, Patterns: []*gojq.Pattern{&shared115}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared116}, Op: 1}}, {Name: "statusField",
+		Query: &shared117}, {Name: "customResourcePath", Query: &shared118},
 	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared129, {
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared130, {
 			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared118,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared119,
-							Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared130, SuffixList: []*gojq.Suffix{
-									&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
-						Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared119,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared120,
+							Then: &gojq.Query{Left: &shared121, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared131, SuffixList: []*gojq.Suffix{
+									&shared122}}}, Right: &shared123, Op: 1}, Op: 3}, Else: &shared124}}},
+						Op: 3}, Right: &shared125, Op: 3}, Right: &shared126, Op: 3}, Right: &shared127,
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared130, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
-					Op: 1}, Op: 3}}}, Right: &shared131, Op: 3}, Right: &shared132, Op: 3},
-				Right: &shared133, Op: 3}}, &shared134, &shared135}}}}}, {Name: "annotateOwner",
+					Func: &shared131, SuffixList: []*gojq.Suffix{&shared128}}}, Right: &shared129,
+					Op: 1}, Op: 3}}}, Right: &shared132, Op: 3}, Right: &shared133, Op: 3},
+				Right: &shared134, Op: 3}}, &shared135, &shared136}}}}}, {Name: "annotateOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared129, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared130, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared118, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared119, Then: &gojq.Query{Left: &shared120, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared137, SuffixList: []*gojq.Suffix{
-									&shared121}}}, Right: &shared122, Op: 1}, Op: 3}, Else: &shared123}}},
-						Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &shared126,
+						Left: &shared119, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared120, Then: &gojq.Query{Left: &shared121, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared138, SuffixList: []*gojq.Suffix{
+									&shared122}}}, Right: &shared123, Op: 1}, Op: 3}, Else: &shared124}}},
+						Op: 3}, Right: &shared125, Op: 3}, Right: &shared126, Op: 3}, Right: &shared127,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared137, SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128,
+						Func: &shared138, SuffixList: []*gojq.Suffix{&shared128}}}, Right: &shared129,
 						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared133, Op: 3}}, &shared134,
-				{Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared136,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared139}, {Name: "deletionPath",
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared134, Op: 3}}, &shared135,
+				{Key: "body", Val: &gojq.Query{Left: &shared139, Right: &shared137,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared140}, {Name: "deletionPath",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{
-					Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared204}},
-					Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
-			Op: 3}, Right: &shared148, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared205}}, Op: 3}, Right: &shared152, Op: 3}},
-	{Name: "deleteOptions", Query: &shared153}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared155, Then: &shared156,
-			Elif: []*gojq.IfElif{{Cond: &shared157, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared158,
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{
+					Left: &shared144, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared205}},
+					Op: 3}, Else: &shared146}}}, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148,
+			Op: 3}, Right: &shared149, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared206}}, Op: 3}, Right: &shared153, Op: 3}},
+	{Name: "deleteOptions", Query: &shared154}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared156, Then: &shared157,
+			Elif: []*gojq.IfElif{{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared159,
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared142, Then: &gojq.Query{Left: &shared143,
-									Right: &shared204, Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146,
-							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared205,
-							Op: 3}, Right: &shared159, Op: 3}}}}, &shared160, {Key: "body", Val: &gojq.Query{
+							Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{Left: &shared144,
+									Right: &shared205, Op: 3}, Else: &shared146}}}, Op: 3}, Right: &shared147,
+							Op: 3}, Right: &shared148, Op: 3}, Right: &shared149, Op: 3}, Right: &shared206,
+							Op: 3}, Right: &shared160, Op: 3}}}}, &shared161, {Key: "body", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared161}}}}}},
-								{Key: "propagationPolicy", Val: &shared162}}}}}, Right: &shared154,
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared162}}}}}},
+								{Key: "propagationPolicy", Val: &shared163}}}}}, Right: &shared155,
 							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared163, {Key: "path", Val: &gojq.Query{
+				KeyVals: []*gojq.ObjectKeyVal{&shared164, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared142, Then: &gojq.Query{Left: &shared143, Right: &shared204,
-									Op: 3}, Else: &shared145}}}, Op: 3}, Right: &shared146, Op: 3}, Right: &shared147,
-							Op: 3}, Right: &shared148, Op: 3}, Right: &shared205, Op: 3}, Right: &shared164,
-						Op: 3}, Right: &shared165, Op: 3}}}}, &shared166, &shared167}}}}}}}},
-	{Name: "fixed", Query: &shared168}, {Name: "replaces", Query: &shared169},
-	{Name: "lookAt", Query: &shared170}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared171, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared143, Then: &gojq.Query{Left: &shared144, Right: &shared205,
+									Op: 3}, Else: &shared146}}}, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148,
+							Op: 3}, Right: &shared149, Op: 3}, Right: &shared206, Op: 3}, Right: &shared165,
+						Op: 3}, Right: &shared166, Op: 3}}}}, &shared167, &shared168}}}}}}}},
+	{Name: "fixed", Query: &shared169}, {Name: "replaces", Query: &shared170},
+	{Name: "lookAt", Query: &shared171}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared173,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared174,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared175,
+				Left: &gojq.Query{Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared174,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared175,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared176,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared176, Val: &gojq.Query{
-										Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared178}}},
-											Right: &shared20, Op: 1}}}, Op: 1}}}}}}, Else: &shared179}}}, Op: 3},
-							Right: &shared180, Op: 3}}}}}}, Op: 3}, Right: &shared181, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared182}, {Name: "reclaimPatch",
-		Query: &shared183}, {Name: "refusal", Query: &shared184}, {Name: "ask",
-		Query: &shared191}, {Name: "failure", Query: &shared192}, {Name: "failureMessage",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared193,
-			Then: &shared194, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Left: &shared185, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &shared186, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared195, SuffixList: []*gojq.Suffix{
-							&shared187}}}, Right: &shared188, Op: 9}, Op: 15}, Then: &shared189,
-					Else: &shared190}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared196},
-	{Name: "safeKey", Query: &shared197}, {Name: "workflowName", Query: &shared198},
-	{Name: "exactly", Query: &shared199}, {Name: "encoded", Query: &shared200},
-	{Name: "placed", Query: &shared201}, {Name: "harmless", Query: &shared202}},
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177, Val: &gojq.Query{
+										Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared179}}},
+											Right: &shared21, Op: 1}}}, Op: 1}}}}}}, Else: &shared180}}}, Op: 3},
+							Right: &shared181, Op: 3}}}}}}, Op: 3}, Right: &shared182, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared183}, {Name: "reclaimPatch",
+		Query: &shared184}, {Name: "refusal", Query: &shared185}, {Name: "ask",
+		Query: &shared192}, {Name: "failure", Query: &shared193}, {Name: "failureMessage",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared194,
+			Then: &shared195, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared196, SuffixList: []*gojq.Suffix{
+							&shared188}}}, Right: &shared189, Op: 9}, Op: 15}, Then: &shared190,
+					Else: &shared191}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared197},
+	{Name: "safeKey", Query: &shared198}, {Name: "workflowName", Query: &shared199},
+	{Name: "exactly", Query: &shared200}, {Name: "encoded", Query: &shared201},
+	{Name: "placed", Query: &shared202}, {Name: "harmless", Query: &shared203}},
 	Recursive: []string{"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4257,7 +4253,15 @@ var shared9 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 var shared10 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "ownChild"}}}
 
-var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+	Str: &gojq.String{Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "option::readsSecrets"}}}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "an expression fails; its message can quote a Secret and is not shown"}}},
+		Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}},
+	Op: 3}
+
+var shared12 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4318,7 +4322,7 @@ var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 			Type: 6, Index: &gojq.Index{Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$self"}}, Op: 1}
 
-var shared12 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared13 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
@@ -4355,7 +4359,7 @@ var shared12 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 				Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1}
 
-var shared13 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared14 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4370,7 +4374,7 @@ var shared13 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
 		Op: 9}, Op: 14}}}}}, Op: 1}, Op: 1}
 
-var shared14 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared15 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
@@ -4382,17 +4386,17 @@ var shared14 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}},
 	Op: 1}, Op: 1}
 
-var shared15 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared16 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::liveChildren"}}}
 
-var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared17 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fields"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 16}
 
-var shared17 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared18 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4402,7 +4406,7 @@ var shared17 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}, Op: 2}}}}}
 
-var shared18 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared19 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{
@@ -4410,7 +4414,7 @@ var shared18 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 			{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}}}}
 
-var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared21 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
@@ -4424,93 +4428,93 @@ var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Op:    7}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "tostring"}}}, Op: 1}, Op: 1}, Op: 1}
 
-var shared19 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-		Name: "inputs"}}}}}}, Right: &shared20, Op: 1}
+		Name: "inputs"}}}}}}, Right: &shared21, Op: 1}
 
-var shared22 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared23 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared23 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared24 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::missing"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
 	{Name: "$children"}}, Op: 1}
 
-var shared24 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared25 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared21 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared22, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared23, Op: 1},
-	Else: &shared24}}}
+var shared22 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared23, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared24, Op: 1},
+	Else: &shared25}}}
 
-var shared26 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared27 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::never"}}}
 
-var shared27 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
-
-var shared28 = gojq.Query{Term: &gojq.Term{Type: 3}}
-
-var shared25 = gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
-		&shared27}}}, Right: &shared28, Op: 9}, Op: 14}
+var shared28 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared29 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared31 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared26 = gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+		&shared28}}}, Right: &shared29, Op: 9}, Op: 14}
+
+var shared30 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared32 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::dependsOn"}}}
 
-var shared32 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared33 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared33 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared34 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared34 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared35 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
 
-var shared30 = gojq.Query{Left: &gojq.Query{Left: &shared31, Right: &gojq.Query{
+var shared31 = gojq.Query{Left: &gojq.Query{Left: &shared32, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-		SuffixList: []*gojq.Suffix{&shared32}}}, Right: &shared33, Op: 8},
-	Op: 14}, Right: &shared34, Op: 14}
-
-var shared35 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::waitsFor"}}}
+		SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
+	Op: 14}, Right: &shared35, Op: 14}
 
 var shared36 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::waitsFor"}}}
+
+var shared37 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared38 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared39 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 8}
 
-var shared39 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared40 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared40 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared41 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared41 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared42 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared42 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+var shared43 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "waits for "}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}
 
-var shared43 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared44 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "stays as it is until "}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: " has a value"}}}, Op: 3}
 
-var shared37 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared38, Then: &shared39, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+var shared38 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared40}}}, Right: &shared41, Op: 8},
-		Then: &shared42}}, Else: &shared43}}}
+			SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
+		Then: &shared43}}, Else: &shared44}}}
 
-var shared44 = gojq.Pattern{Name: "$lacked"}
+var shared45 = gojq.Pattern{Name: "$lacked"}
 
-var shared45 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared46 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared46 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared47 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4523,12 +4527,12 @@ var shared46 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Op: 14}
 
-var shared47 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared48 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared48 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+var shared49 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared50 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4537,7 +4541,7 @@ var shared49 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
 
-var shared50 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared51 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -4550,20 +4554,20 @@ var shared50 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared51 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared52 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::listed"}}}
 
-var shared52 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared53 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared54 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared55 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared55 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared56 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared56 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared57 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
 			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependencyPrefix"}}}}}}},
@@ -4583,9 +4587,9 @@ var shared56 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
 	{Name: "$dependencies"}}, Op: 1}
 
-var shared57 = gojq.Pattern{Name: "$dependencyCount"}
+var shared58 = gojq.Pattern{Name: "$dependencyCount"}
 
-var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependency"}}}}},
 	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
@@ -4600,7 +4604,7 @@ var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
 
-var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4611,7 +4615,7 @@ var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared60 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared61 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4632,266 +4636,266 @@ var shared60 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared63 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared63 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared64 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared65 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared65 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared66 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared66 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared67 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared68 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared61 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared62, Right: &gojq.Query{Left: &shared63,
+var shared62 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared63, Right: &gojq.Query{Left: &shared64,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared64, Elif: []*gojq.IfElif{{Cond: &shared65,
-		Then: &shared66}}, Else: &shared67}}}
+		Op:    9}, Op: 14}, Then: &shared65, Elif: []*gojq.IfElif{{Cond: &shared66,
+		Then: &shared67}}, Else: &shared68}}}
 
-var shared68 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared69 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared74 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared74 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared75 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared76 = gojq.Func{Name: "$single"}
+var shared77 = gojq.Func{Name: "$single"}
 
-var shared77 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared78 = gojq.Pattern{Name: "$single"}
+var shared79 = gojq.Pattern{Name: "$single"}
 
-var shared79 = gojq.Pattern{Name: "$currentMark"}
+var shared80 = gojq.Pattern{Name: "$currentMark"}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared89 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared90 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared91 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared91 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared92 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared93 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared93 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared94 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared95 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared96 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
-
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
 var shared98 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared105 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared105 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared106 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared106 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared107 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared107 = gojq.Func{Name: "$observed"}
+var shared108 = gojq.Func{Name: "$observed"}
 
-var shared108 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared109 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared109 = gojq.Pattern{Name: "$observed"}
+var shared110 = gojq.Pattern{Name: "$observed"}
 
-var shared110 = gojq.Pattern{Name: "$listedKey"}
+var shared111 = gojq.Pattern{Name: "$listedKey"}
 
-var shared111 = gojq.Pattern{Name: "$wantedNumber"}
+var shared112 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared112 = gojq.Pattern{Name: "$failure"}
+var shared113 = gojq.Pattern{Name: "$failure"}
 
-var shared113 = gojq.Pattern{Name: "$listedMark"}
+var shared114 = gojq.Pattern{Name: "$listedMark"}
 
-var shared114 = gojq.Pattern{Name: "$listed"}
+var shared115 = gojq.Pattern{Name: "$listed"}
 
-var shared115 = gojq.Pattern{Name: "$parent"}
+var shared116 = gojq.Pattern{Name: "$parent"}
 
-var shared116 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared117 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared118 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared119 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared119 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared121 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared122 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared125 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared125 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared126 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::plural"}}}
 
-var shared126 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared127 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared127 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared128 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared128 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared117 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared118, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared119, Then: &gojq.Query{Left: &shared120,
+var shared118 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared119, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared120, Then: &gojq.Query{Left: &shared121,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared121}}}, Right: &shared122,
-				Op: 1}, Op: 3}, Else: &shared123}}}, Op: 3}, Right: &shared124, Op: 3},
-	Right: &shared125, Op: 3}, Right: &shared126, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared122}}}, Right: &shared123,
+				Op: 1}, Op: 3}, Else: &shared124}}}, Op: 3}, Right: &shared125, Op: 3},
+	Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared127}}}, Right: &shared128, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared128}}}, Right: &shared129, Op: 1},
 	Op: 3}
 
-var shared129 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared130 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared130 = gojq.Func{Name: "owner"}
+var shared131 = gojq.Func{Name: "owner"}
 
-var shared131 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared132 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared132 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared133 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared134 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared135 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared136 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared135 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared136,
+var shared136 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared137,
 	Op: 1}}
 
-var shared137 = gojq.Func{Name: "owner"}
+var shared138 = gojq.Func{Name: "owner"}
 
-var shared138 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared139 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared141 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -4900,19 +4904,19 @@ var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared139 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared140, Op: 1}
-
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childRoot"}}}
+var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared141, Op: 1}
 
 var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childRoot"}}}
+
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -4923,21 +4927,21 @@ var shared144 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childPlural"}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4945,25 +4949,25 @@ var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared155 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared153 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared154 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared154, Op: 1}
+	Right: &shared155, Op: 1}
 
-var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared156 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4974,40 +4978,40 @@ var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared157 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared158 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
 
-var shared158 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared159 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared160 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared161 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared163 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared163 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared164 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared164 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared165 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared166 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared167 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared167 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared168 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
@@ -5025,10 +5029,10 @@ var shared167 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 		Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}, Op: 1}}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5048,7 +5052,7 @@ var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared171 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5073,9 +5077,9 @@ var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared171 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5096,7 +5100,7 @@ var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared173 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared174 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
 		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5111,7 +5115,7 @@ var shared173 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}},
 	Op: 3}}
 
-var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared175 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5140,21 +5144,21 @@ var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5163,7 +5167,7 @@ var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5180,7 +5184,7 @@ var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5223,7 +5227,7 @@ var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5272,19 +5276,19 @@ var shared183 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared185 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared187 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared188 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared188 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared189 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared189 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5295,18 +5299,18 @@ var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared184 = gojq.Query{Left: &shared185, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared186, Right: &gojq.Query{
+var shared185 = gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared187}}}, Right: &shared188, Op: 9},
-		Op: 15}, Then: &shared189, Else: &shared190}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
+		Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}
 
-var shared191 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5316,18 +5320,18 @@ var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared193 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared194 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared195 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared195 = gojq.Func{Name: "seen"}
+var shared196 = gojq.Func{Name: "seen"}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5337,13 +5341,13 @@ var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared198 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5357,7 +5361,7 @@ var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared200 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5379,7 +5383,7 @@ var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5406,7 +5410,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5430,7 +5434,7 @@ var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5438,11 +5442,11 @@ var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared22, Then: &shared23, Else: &shared24}}}
+var shared204 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared23, Then: &shared24, Else: &shared25}}}
 
-var shared204 = gojq.Query{Left: &shared144, Right: &shared140, Op: 1}
+var shared205 = gojq.Query{Left: &shared145, Right: &shared141, Op: 1}
 
-var shared205 = gojq.Query{Left: &shared149, Right: &gojq.Query{Left: &shared150,
-	Right: &gojq.Query{Left: &shared151, Right: &shared140, Op: 1}, Op: 1},
+var shared206 = gojq.Query{Left: &shared150, Right: &gojq.Query{Left: &shared151,
+	Right: &gojq.Query{Left: &shared152, Right: &shared141, Op: 1}, Op: 1},
 	Op: 1}

@@ -137,7 +137,7 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 			add(readsAllMessage(name), "status")
 		}
 	}
-	return list
+	return append(list, storedSecrets(p)...)
 }
 
 func directChildReasons(p *declared, c Child, inStatus bool, add func(message string, path ...string)) {
@@ -262,15 +262,21 @@ func fieldWithoutOwner(c Child) (string, bool) {
 // workflowReasons lists what the pod cannot evaluate, because it does not run jq.
 func workflowReasons(p *declared) []Reason {
 	list := slices.Clone(p.Status.NotInPod)
-	inPod := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects)
+	readsObjects := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects)
 	for _, c := range p.Patches {
 		list = append(list, c.notInPod...)
 	}
 	for i, c := range p.Children {
 		at := []string{"spec", "children", strconv.Itoa(i)}
 		list = append(list, c.readyNotInPod...)
-		if inPod {
-			list = append(list, c.notInPod...)
+		for _, unfit := range c.notInPod {
+			switch {
+			case readsObjects:
+				list = append(list, unfit)
+			case secretsInPod(p):
+				unfit.Message += ", and what the Sensor computes would be stored in the Workflow, with the Secret"
+				list = append(list, unfit)
+			}
 		}
 		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.ForEach) {
 			list = append(list, Reason{Path: at, Message: "it reads .status, and changes of the status start no Workflow"})

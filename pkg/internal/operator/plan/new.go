@@ -99,7 +99,7 @@ func decide(in declared, d *definition.Definition) (decided, diag.List) {
 		Shards:         int(*spec.Reconcile.Shards),
 		StateLocation:  stateLocation(&in, d, e),
 		ForceConflicts: *spec.Reconcile.ForceConflicts,
-		Diagnoses:      *spec.Reconcile.Diagnose && !e.RunsPods,
+		Diagnoses:      *spec.Reconcile.Diagnose && !e.RunsPods && diagnosable(&in),
 	}}
 	if out.Reconcile.StateLocation == InStatus {
 		out.API.Versions = withStateField(out.API.Versions)
@@ -350,7 +350,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
-		kind.Fixed = c.podPrograms.fixed
+		kind.Fixed, kind.Secret = c.podPrograms.fixed, p.ReadsSecrets(c)
 		kind.Unowned, kind.Chosen = p.unowned(c), c.ChoosesNamespace()
 		kind.Identity, kind.When, kind.ForEach = c.podPrograms.identity, c.podPrograms.when, c.podPrograms.forEach
 		if p.templatesInPod() {
@@ -374,6 +374,11 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 	if p.Status.PodFields != nil {
 		r.Status = p.Status.PodFields
 	}
+	for _, f := range p.Status.Fields {
+		if len(p.secretReads(f.Value)) > 0 {
+			r.SecretStatus = append(r.SecretStatus, f.Name)
+		}
+	}
 	r.Token = runtimeToken(p)
 	if p.Reconcile.Execution.OneReconcilePod {
 		r.Patches = runtimePatches(p)
@@ -395,17 +400,22 @@ func runtimeRelated(p *decided) []RuntimeRelated {
 	var out []RuntimeRelated
 	for _, r := range p.Related {
 		kind := runtimeKind(r.Kind)
-		kind.Name = r.Name
+		kind.Name, kind.Secret = r.Name, p.API.Kind.secret()
 		kind.Chosen = r.ChoosesNamespace() || r.Kind.Namespaced && r.FixedNamespace == "" && p.Install.AllowedNamespaces != ""
 		out = append(out, RuntimeRelated{RuntimeKind: kind, Rule: r.Rule, Multiple: r.Multiple, Watch: r.Watch, Delete: r.Delete})
 	}
 	return out
 }
 
-// templatesInPod reports whether the pod evaluates the templates. It does if they read
-// objects that the Sensor does not receive, or if a child is a Secret.
+// templatesInPod reports whether the pod evaluates the templates.
 func (p *decided) templatesInPod() bool {
-	return p.Reconcile.Execution.OneReconcilePod && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects) || secretsInPod(p))
+	return p.Reconcile.Execution.OneReconcilePod && computedInPod(&p.declared)
+}
+
+// computedInPod reports whether only a pod can evaluate the templates: they read objects that
+// the Sensor does not receive, or they make or read Secrets.
+func computedInPod(p *declared) bool {
+	return len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects) || secretsInPod(p)
 }
 
 // readsObjects reports whether a child is computed from live objects.

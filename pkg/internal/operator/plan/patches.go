@@ -70,6 +70,7 @@ func runtimePatches(p *decided) []RuntimeKind {
 	var out []RuntimeKind
 	for _, c := range p.Patches {
 		kind := runtimeKind(c.Kind)
+		kind.Secret = p.ReadsSecrets(c)
 		kind.Name, kind.Identity = c.Name, c.podPrograms.identity
 		kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(c)
 		kind.Beside, kind.Chosen = c.SameNamespace && c.Kind.Namespaced, c.ChoosesNamespace()

@@ -304,6 +304,7 @@ type Runtime struct {
 	Finalizer         string           `json:"finalizer"`
 	ForceConflicts    bool             `json:"forceConflicts"`
 	Status            json.RawMessage  `json:"status"`
+	SecretStatus      []string         `json:"secretStatus,omitempty"` // the fields of the status that are computed from a Secret
 	ResyncPolicy      string           `json:"resyncPolicy"`
 	WorkflowTemplate  string           `json:"workflowTemplate"`
 	ArgoServerURL     string           `json:"argoServerURL"`
@@ -357,6 +358,7 @@ type RuntimeKind struct {
 	Unowned   bool            `json:"unowned,omitempty"`  // it cannot, or must not, have an owner reference
 	Identity  json.RawMessage `json:"identity,omitempty"` // of a template: name and namespace of its objects
 	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator manages it
+	Secret    bool            `json:"secret,omitempty"`   // it is computed from a Secret, which messages about it may quote
 }
 
 // RuntimeNeed is a value that a template waits for, and the children that it is computed

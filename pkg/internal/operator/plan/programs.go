@@ -101,7 +101,7 @@ func childHoles(p *configured, c Child) jqfile.Holes {
 		), "annotation::childFailed": jqfile.String(prefix + failedAnnotation + c.Name),
 		"option::conditional": jqfile.Bool(c.When != nil), "option::diagnosed": jqfile.Bool(p.diagnoses(c)),
 		"option::never": jqfile.Bool(c.Update == Never), "option::recreated": jqfile.Bool(c.Replaced != nil),
-		"option::sealed":  jqfile.Bool(c.Sealed),
+		"option::sealed": jqfile.Bool(c.Sealed), "option::readsSecrets": jqfile.Bool(p.ReadsSecrets(c)),
 		"option::unowned": jqfile.Bool(p.unowned(c)), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),

@@ -43,7 +43,7 @@
               error("two objects are named " + first($list | group_by(.key)[] | select(length > 1) | .[0].name))
             else . end
         end)}
-    catch {error: ("template: " + tostring)};
+    catch {error: problem};
 
   # The object of a place, or the {error} of its template.
   def built($spot):
@@ -51,7 +51,7 @@
       hole::exactNumbers
       | (if option::each then $spot.index else {} end) as $index | (if option::each then $spot.item else {} end) as $item
       | {child: (if option::readsChildren then live as $children | hole::template else hole::template end)}
-    ) catch {error: ("template: " + tostring)};
+    ) catch {error: problem};
 
   # The change of the list that makes it agree with the wanted objects. An object that
   # was deleted may have been created again, so it counts as never observed. While a value

@@ -31,6 +31,9 @@ def ignored:
   or otherPartition($new.metadata.uid)
   or ownChild;
 
+# The message of an error of a template. It can quote what the template reads.
+def problem: "template: " + (if option::readsSecrets then "an expression fails; its message can quote a Secret and is not shown" else tostring end);
+
 # The observed state of a child:
 #   uid, resourceVersion   of the child
 #   generation    of the custom resource that the child was made from

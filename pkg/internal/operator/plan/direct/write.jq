@@ -14,7 +14,7 @@
     try (
       hole::exactNumbers
       | {child: (if option::readsChildren then live as $children | template else template end)}
-    ) catch {error: tostring};
+    ) catch {error: problem};
 
   def written: [.metadata.managedFields[]?.time] | max // "1970-01-01T00:00:00Z" | fromdate;
 
@@ -129,7 +129,7 @@
                   if $old != null and $seen.failed != null and $seen.reclaimed != $before.reclaimed then recordFailure(null)
                   else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $seen; $stale or $seen.failed != null) end
                 elif $want.error != null or $seen.error != null then
-                  recordError(if $want.error then {generation: $new.metadata.generation, message: ("template: " + $want.error)} else null end)
+                  recordError(if $want.error then {generation: $new.metadata.generation, message: $want.error} else null end)
                 elif option::conditional and $want.child == null then delete("Background")
                 elif option::recreated and $update and replaces($seen; $want.child) then delete("Foreground")
                 elif (option::adopt | not) and $try >= 2 then reclaim
