@@ -100,7 +100,7 @@ coretypes: ## rewrite the schemas of Kubernetes' types, from the version of k8s.
 generate: ## rewrite what is made from other files, the JSON Schema and the goldens; their diff is the review
 	go generate ./...
 	UPDATE=1 go test ./...
-	go run ./cmd/argoperator test -f examples -R --update
+	go run ./cmd/argoperator test -f examples -R --run-logic --update
 
 # A part of `make test`: the tests that compare generated files.
 verify-generate: ## fail if `make generate` would change anything

@@ -171,7 +171,7 @@ func compare(p programs, definition string, n int) ([]figure, error) {
 	list := []command{
 		{"argoperator generate", "manifests, checked", []string{p.argoperator, "generate", "-f", at("definitions")}},
 		{"argoperator lint", "checks", []string{p.argoperator, "lint", "-f", at("definitions")}},
-		{"argoperator test", "tests", []string{p.argoperator, "test", "-R", "-f", at("projects")}},
+		{"argoperator test", "tests", []string{p.argoperator, "test", "-R", "--run-logic", "-f", at("projects")}},
 		{"generate without its checks", "manifests", []string{p.parts, "unchecked", at("definitions")}},
 		{"its encoder", "manifests, of objects", []string{p.parts, "encode", definition, strconv.Itoa(n)}},
 		{"floor", "manifests, of objects", []string{p.floor, at("one.yaml"), strconv.Itoa(n)}},

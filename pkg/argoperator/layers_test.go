@@ -59,6 +59,8 @@ var wings = []wing{
 			{path: "templates"},
 			at("base/terminal"),
 			at("base/release"),
+			at("base/process"),
+			at("base/place"),
 			at("base/imagename"),
 			{path: "pkg/diag", inside: []string{"base/terminal"}},
 		},
@@ -346,6 +348,93 @@ func TestOnlyCmdTouchesTheProcess(t *testing.T) {
 				t.Errorf("%s: os.%s belongs to pkg/cmd", at, name)
 			}
 		})
+	}
+}
+
+// starters are functions of the standard library that start a program, by package.
+var starters = map[string][]string{
+	"os":      {"StartProcess"},
+	"syscall": {"Exec", "ForkExec", "StartProcess", "CreateProcess", "CreateProcessAsUser"},
+}
+
+// TestOnlyProcessStartsPrograms requires that only pkg/internal/base/process starts
+// programs, because it finds them outside of projects and the documentation has its list.
+func TestOnlyProcessStartsPrograms(t *testing.T) {
+	starts := func(p pkg) {
+		for _, name := range []string{"os/exec", "plugin", "golang.org/x/sys/execabs", "golang.org/x/sys/unix", "golang.org/x/sys/windows"} {
+			if slices.Contains(p.Imports, name) {
+				t.Errorf("%s imports %s, which starts programs: use pkg/internal/base/process", p.ImportPath, name)
+			}
+		}
+		selected(t, p, func(at token.Position, from, name string) {
+			if slices.Contains(starters[from], name) {
+				t.Errorf("%s: %s.%s starts a program: use pkg/internal/base/process", at, from, name)
+			}
+		})
+	}
+	for _, p := range list(t) {
+		path, ours := strings.CutPrefix(p.ImportPath, module+"/")
+		if w, _, _ := find(path); ours && w.name != testWing && path != internal+"base/process" {
+			starts(p)
+		}
+	}
+	server, err := filepath.Glob("../../cmd/argoperator-dev/*.go") // a module of its own
+	if err != nil || len(server) == 0 {
+		t.Fatal(server, err)
+	}
+	for _, file := range server {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		p := pkg{ImportPath: "cmd/argoperator-dev", Dir: filepath.Dir(file), GoFiles: []string{filepath.Base(file)}}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, imported := range tree.Imports {
+			p.Imports = append(p.Imports, strings.Trim(imported.Path.Value, `"`))
+		}
+		starts(p)
+	}
+}
+
+// libraries are the linked packages of others that can start a program, and when they do.
+// docs/explanation/programs.md has those that do.
+var libraries = map[string]string{
+	"k8s.io/client-go/plugin/pkg/client/auth/exec":        "the credential plugin that the kubeconfig of the user names, with --server",
+	"github.com/docker/cli/cli/config/credentials":        "looks for a default credential helper of docker, with lock",
+	"github.com/docker/docker-credential-helpers/client":  "the credential helper that the docker configuration of the user names, with lock",
+	"github.com/mitchellh/go-homedir":                     "a system program or a shell, to find the home directory if HOME is not set, with lock",
+	"github.com/google/gnostic-models/compiler":           "extensions of gnostic, which nobody registers",
+	"github.com/argoproj/argo-workflows/v3/util/errors":   "only reads the exit codes of others",
+	"github.com/yuin/gopher-lua":                          "scripts of simulated Sensors, and emitted Sensors have none",
+	"github.com/minio/minio-go/v7/pkg/credentials":        "triggers of Sensors from a bucket, and emitted Sensors have none",
+	"github.com/go-git/go-git/v5/plumbing/transport/file": "triggers of Sensors from Git, and emitted Sensors have none",
+	"golang.org/x/sys/execabs":                            "only what imports it",
+}
+
+// TestLibrariesThatStartPrograms requires that each linked package that can start a program
+// has a reason.
+func TestLibrariesThatStartPrograms(t *testing.T) {
+	listed, found := list(t), map[string]bool{}
+	for _, path := range listed[module+"/cmd/argoperator"].Deps {
+		p := listed[path]
+		if p.Standard || strings.HasPrefix(path, module+"/") {
+			continue
+		}
+		if slices.ContainsFunc(p.Imports, func(i string) bool {
+			return slices.Contains([]string{"os/exec", "plugin", "golang.org/x/sys/execabs"}, i)
+		}) {
+			found[path] = true
+			if libraries[path] == "" {
+				t.Errorf("the command links %s, which can start programs: say here when it does", path)
+			}
+		}
+	}
+	for path := range libraries {
+		if !found[path] {
+			t.Errorf("the command no longer links %s: remove the line", path)
+		}
 	}
 }
 

@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,20 +15,20 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 	"github.com/argoperator/argoperator/pkg/internal/base/release"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/run/devcluster"
 	"github.com/argoperator/argoperator/pkg/internal/run/live"
 	"github.com/argoperator/argoperator/pkg/internal/run/page"
-	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
 // devFlags are the flags of dev except the sources.
 type devFlags struct {
-	port         int
-	controllers  bool
-	runLogic     bool
-	runner, test string
+	port        int
+	controllers bool
+	test        string
+	programs    programFlags
 }
 
 func newDev(s streams) *cobra.Command {
@@ -51,10 +49,11 @@ The command watches the files of the definitions and applies changes like
 "argoperator generate | kubectl apply -f -". Ctrl-C ends it and removes everything.
 
 The program argoperator-dev, which has the API server, must be next to argoperator
-or on the PATH. In a clone of the repository, the command builds it.
+or on the PATH.
 
-Custom code of a definition runs on this machine, with your permissions. The
-command asks for your consent first; --run-logic gives it.`,
+Custom code of a definition runs on this machine with your permissions, or with
+--runner docker in its image. It runs only if you say so: argoperator asks on a
+terminal, also when the code changes, and otherwise needs --run-logic.`,
 		Example: `  # Run an operator and open the printed address
   argoperator dev -f .
 
@@ -78,9 +77,8 @@ command asks for your consent first; --run-logic gives it.`,
 	from.register(cmd)
 	cmd.Flags().IntVar(&flags.port, "port", 0, "port of the page on localhost (default any free port)")
 	cmd.Flags().BoolVar(&flags.controllers, "controllers", true, "run the controllers of workloads, and make Pods ready")
-	cmd.Flags().BoolVar(&flags.runLogic, "run-logic", false, "run the programs of the definition on this machine without asking")
 	cmd.Flags().StringVar(&flags.test, "test", "", "open the page at this test")
-	runnerVar(cmd, &flags.runner)
+	flags.programs.register(cmd)
 	return cmd
 }
 
@@ -93,7 +91,9 @@ type development struct {
 	installer *devcluster.Installer
 	page      *page.Server
 	project   *devProject
-	failing   int // record of the last line, of a trigger that tries again
+	programs  *consent
+	given     bool // the programs of the definition may run
+	failing   int  // record of the last line, of a trigger that tries again
 }
 
 func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) error {
@@ -105,25 +105,31 @@ func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) e
 	if err != nil {
 		return err
 	}
-	if flags.runLogic, err = consent(s, flags, simulate.UserPrograms(result.Objects())); err != nil {
-		return err
-	}
-	program, err := findDevProgram(ctx, s)
+	programs := flags.programs.consent(s, from)
+	programs.note(result.Objects())
+	given, err := programs.optional(ctx)
 	if err != nil {
 		return err
+	}
+	executable, err := os.Executable()
+	if err == nil {
+		executable, err = filepath.EvalSymlinks(executable) // a plugin of kubectl is a link
+	}
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
 	}
 	s.say("starting the API server")
-	cluster, err := devcluster.Start(ctx, program, devcluster.Options{Controllers: flags.controllers})
+	cluster, err := devcluster.Start(ctx, from.path(), executable, devcluster.Options{Controllers: flags.controllers})
+	if errors.Is(err, process.ErrNotFound) {
+		return usagef("%w, and it is not next to argoperator: a release has both; in a clone of argoperator, run make dev", err)
+	}
 	if err != nil {
 		return err
 	}
-	d := &development{s: s, from: from, flags: flags, project: &devProject{s: s, from: from, runner: flags.programs()}}
+	d := &development{
+		s: s, from: from, flags: flags, programs: programs, given: given, project: &devProject{s: s, from: from, runner: programs},
+	}
 	return errors.Join(d.run(ctx, cluster, result, seen), cluster.Stop())
-}
-
-// programs returns the runner of the programs.
-func (f devFlags) programs() simulate.Runner {
-	return consented{runnerOf(f.runner), f.runLogic}
 }
 
 // run runs the operators until the context ends. The fingerprint is that of their files.
@@ -134,13 +140,13 @@ func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, resu
 	if d.installer, err = devcluster.NewInstaller(cluster.Config); err != nil {
 		return err
 	}
-	if d.live, err = live.New(live.Inputs{Server: cluster.Config, Runner: d.flags.programs()}); err != nil {
+	if d.live, err = live.New(live.Inputs{Server: cluster.Config, Runner: d.programs}); err != nil {
 		return err
 	}
 	defer d.live.Stop()
 	d.page, err = page.New(page.Inputs{
 		Live: d.live, Installer: d.installer, Project: d.project,
-		Server: cluster.Config.Host, Kubeconfig: cluster.Kubeconfig, Version: release.Read().Version, RunLogic: d.flags.runLogic,
+		Server: cluster.Config.Host, Kubeconfig: cluster.Kubeconfig, Version: release.Read().Version, RunLogic: d.given,
 	}, d.flags.port)
 	if err != nil {
 		return usagef("%w", err)
@@ -275,6 +281,10 @@ func (d *development) reload(ctx context.Context) {
 		err = report(d.s, sources, result.Findings)
 	}
 	if err == nil {
+		d.programs.note(result.Objects())
+		_, err = d.programs.optional(ctx) // without consent, the operator runs and its programs do not
+	}
+	if err == nil {
 		err = d.load(ctx, result)
 	}
 	switch {
@@ -323,73 +333,4 @@ func (d *development) log(m live.Message) {
 		line += "  " + r.Text
 	}
 	terminal.Fprintf(d.s.out, "%s\n", line)
-}
-
-// consented runs programs of definitions only with the user's consent.
-type consented struct {
-	simulate.Runner
-	given bool
-}
-
-// exitNotAllowed is a shell's exit code for a program that may not be executed.
-const exitNotAllowed = 126
-
-// Run implements simulate.Runner.
-func (c consented) Run(ctx context.Context, p simulate.Program) ([]byte, int, error) {
-	if !p.Own && !c.given {
-		return []byte("argoperator dev runs programs of a definition only with --run-logic\n"), exitNotAllowed, nil
-	}
-	return c.Runner.Run(ctx, p)
-}
-
-// consent asks whether the programs of the definition may run on this machine.
-func consent(s streams, flags devFlags, programs []string) (bool, error) {
-	if flags.runLogic || len(programs) == 0 {
-		return true, nil
-	}
-	s.list("the definition has programs", programs)
-	if !isTerminal(s.in) {
-		s.say("they do not run on this machine without --run-logic")
-		return false, nil
-	}
-	terminal.Fprintf(s.err, "Run them on this machine, with your permissions? [y/N] ")
-	answer, err := bufio.NewReader(s.in).ReadString('\n')
-	if err != nil {
-		return false, fmt.Errorf("reading the answer: %w", err)
-	}
-	return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
-}
-
-// findDevProgram returns the path of argoperator-dev.
-func findDevProgram(ctx context.Context, s streams) (string, error) {
-	executable, err := os.Executable()
-	if err == nil {
-		executable, err = filepath.EvalSymlinks(executable) // a plugin of kubectl is a link
-	}
-	if err != nil {
-		return "", fmt.Errorf("finding this program: %w", err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("finding the cache directory: %w", err)
-	}
-	program, err := devcluster.Find(ctx, executable, cloneAbove("."), filepath.Join(cache, "argoperator"), func() {
-		s.say("building %s; the first time takes some minutes", devcluster.Program)
-	})
-	if errors.As(err, new(devcluster.MissingError)) {
-		return "", usagef("%w: a release has both; in a clone of the repository, run make dev", err)
-	}
-	return program, err
-}
-
-// cloneAbove returns the nearest directory above that is a clone of the repository.
-func cloneAbove(dir string) string {
-	dir, err := filepath.Abs(dir)
-	for err == nil && dir != filepath.Dir(dir) {
-		if _, missing := os.Stat(filepath.Join(dir, "cmd", devcluster.Program, "go.mod")); missing == nil {
-			return dir
-		}
-		dir = filepath.Dir(dir)
-	}
-	return cmp.Or(dir, ".")
 }

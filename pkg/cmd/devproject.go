@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -13,9 +13,11 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 	"github.com/argoperator/argoperator/pkg/internal/run/page"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // devProject is the files that the page of dev shows and writes. It implements page.Project.
@@ -69,12 +71,7 @@ func (p *devProject) Save(name, content, was string) error {
 	case string(sources[i].Data) != was:
 		return fmt.Errorf("%s changed on disk: load it again", name)
 	}
-	path := filepath.FromSlash(name)
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(content), info.Mode().Perm())
+	return place.Replace(filepath.FromSlash(name), []byte(content))
 }
 
 // Samples implements page.Project: the files in the directory samples, and generated ones.
@@ -153,7 +150,7 @@ func (p *devProject) suites(name string) ([]testsuite.Suite, diag.List, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	suites, _, findings, err := readSuites(streams{in: p.s.in, err: io.Discard}, p.from, chosen)
+	suites, _, findings, err := readSuites(streams{in: p.s.in, err: io.Discard}, p.from, chosen, func([]manifest.Object) {})
 	return suites, findings, err
 }
 
@@ -191,18 +188,10 @@ func (p *devProject) SaveTest(name string, data []byte) (string, error) {
 	if len(sources) == 0 {
 		return "", errors.New("there is no definition")
 	}
-	dir := filepath.Join(filepath.Dir(filepath.FromSlash(sources[0].Name)), testsDir)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, name+".yaml")
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
+	path := filepath.Join(filepath.Dir(filepath.FromSlash(sources[0].Name)), testsDir, name+".yaml")
+	err = place.Create(path, data)
+	if errors.Is(err, fs.ErrExist) {
 		return "", fmt.Errorf("%s exists: choose another name", filepath.ToSlash(path))
 	}
-	if err != nil {
-		return "", err
-	}
-	_, err = file.Write(data)
-	return filepath.ToSlash(path), errors.Join(err, file.Close())
+	return filepath.ToSlash(path), err
 }

@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"archive/tar"
 	"bytes"
 	"cmp"
 	"context"
@@ -9,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +17,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
@@ -183,11 +183,12 @@ func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoper
 		return old.read(nil)
 	}
 	old := sourceFlags{recursive: flags.from.recursive}
+	earlier := revision{flags.from.path(), flags.against}
 	for i, name := range flags.from.names {
 		if name == "-" {
 			return nil, nil, usagef("standard input is not in a Git revision: name a file or a directory with -f")
 		}
-		at, err := checkout(ctx, name, flags.against, filepath.Join(dir, fmt.Sprint(i)))
+		at, err := earlier.checkout(ctx, name, filepath.Join(dir, strconv.Itoa(i)))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -202,76 +203,6 @@ func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoper
 	return sources, findings, err
 }
 
-// checkout extracts a path at a revision into a directory, together with the files
-// next to it. It returns the new path.
-func checkout(ctx context.Context, name, revision, into string) (string, error) {
-	home, base := name, ""
-	if info, err := os.Stat(name); err == nil && !info.IsDir() {
-		home, base = filepath.Dir(name), filepath.Base(name)
-	}
-	git := exec.CommandContext(
-		ctx,
-		"git",
-		"-C",
-		home,
-		"archive",
-		"--format=tar",
-		revision,
-		".",
-	) //nolint:gosec // the command line has no option in place of a revision
-	var said bytes.Buffer
-	git.Stderr, git.WaitDelay = &said, outputGrace
-	archive, err := git.StdoutPipe()
-	if err == nil {
-		err = git.Start()
-	}
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", usagef("--against %s: no such path, and git is not on the PATH to look for a revision", revision)
-	}
-	if err != nil {
-		return "", fmt.Errorf("running git: %w", err)
-	}
-	unpacked := unpack(archive, into)
-	if err := git.Wait(); err != nil && unpacked == nil {
-		return "", usagef("--against %s is neither a path nor a Git revision: %s", revision, strings.TrimSpace(said.String()))
-	}
-	return filepath.Join(into, base), unpacked
-}
-
-// unpack writes an archive's files and rejects paths outside of the directory.
-func unpack(archive io.Reader, into string) error {
-	if err := os.MkdirAll(into, 0o700); err != nil {
-		return fmt.Errorf("unpacking a revision: %w", err)
-	}
-	root, err := os.OpenRoot(into)
-	if err != nil {
-		return fmt.Errorf("unpacking a revision: %w", err)
-	}
-	defer root.Close()
-	for reader := tar.NewReader(archive); ; {
-		head, err := reader.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("unpacking a revision: %w", err)
-		}
-		if head.Typeflag != tar.TypeReg {
-			continue
-		}
-		data, err := readAll(reader)
-		if err == nil {
-			err = errors.Join(
-				root.MkdirAll(filepath.Dir(filepath.FromSlash(head.Name)), 0o700),
-				root.WriteFile(filepath.FromSlash(head.Name), data, 0o600),
-			)
-		}
-		if err != nil {
-			return fmt.Errorf("unpacking a revision: %w", err)
-		}
-	}
-}
-
 // diffLive runs kubectl diff, which compares with the cluster as the API server
 // would store the objects.
 func diffLive(ctx context.Context, s streams, flags diffFlags) error {
@@ -283,13 +214,16 @@ func diffLive(ctx context.Context, s streams, flags diffFlags) error {
 	if err != nil {
 		return err
 	}
-	kubectl := exec.CommandContext(ctx, "kubectl", "diff", "--server-side", "--force-conflicts", "--field-manager=kubectl", "-f", "-")
+	kubectl, err := flags.from.path().Command(
+		ctx, process.Kubectl, "diff", "--server-side", "--force-conflicts", "--field-manager=kubectl", "-f", "-",
+	)
+	if err != nil {
+		return usagef("--live needs kubectl: %w", err)
+	}
 	kubectl.Stdin, kubectl.Stdout, kubectl.Stderr, kubectl.WaitDelay = bytes.NewReader(stream), s.out, s.err, outputGrace
 	err = kubectl.Run()
-	var exit *exec.ExitError
+	var exit *process.ExitError
 	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return usagef("--live needs kubectl, which is not on the PATH")
 	case errors.As(err, &exit) && exit.ExitCode() == 1:
 		return errFindings // differences, or an error that kubectl has printed
 	case err != nil:

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,6 +12,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/verify/doctor"
 )
@@ -82,8 +82,8 @@ func (f *sourceFlags) requirements(s streams, options argoperator.Options, asks 
 	if err != nil {
 		return nil, err
 	}
-	if _, err := exec.LookPath("kubectl"); err != nil {
-		return nil, usagef("%s needs kubectl, which is not on the PATH", asks)
+	if _, err := f.path().Find(process.Kubectl.Program); err != nil {
+		return nil, usagef("%s needs kubectl: %w", asks, err)
 	}
 	return result.Requirements()
 }
@@ -129,11 +129,14 @@ func (f doctorFlags) kubectl(ctx context.Context, input []byte, arguments ...str
 	if f.kubeconfig != "" {
 		all = append(all, "--kubeconfig="+f.kubeconfig)
 	}
-	cmd := exec.CommandContext(ctx, "kubectl", append(all, arguments...)...) //nolint:gosec // the arguments are ours
+	cmd, err := f.from.path().Command(ctx, process.Kubectl, append(all, arguments...)...)
+	if err != nil {
+		return nil, "", err
+	}
 	var out, said bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(input), &out, &said, outputGrace
-	err := cmd.Run()
-	var exit *exec.ExitError
+	err = cmd.Run()
+	var exit *process.ExitError
 	if errors.As(err, &exit) {
 		err = errors.New("kubectl: " + exit.String())
 	}

@@ -30,12 +30,6 @@ func outputVar(cmd *cobra.Command, format *string, formats ...string) {
 	enumVar(cmd, format, "output", "o", formats, "output format")
 }
 
-// runnerVar registers --runner.
-func runnerVar(cmd *cobra.Command, runner *string) {
-	*runner = "local"
-	enumVar(cmd, runner, "runner", "", []string{"local", "docker"}, "run programs on this machine or in their images")
-}
-
 func (f *enumFlag) String() string { return *f.value }
 
 // Type is the name of the value in the help.

@@ -143,7 +143,7 @@ func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags 
 	}
 	var all output.Operator
 	for _, n := range needs {
-		left, err := doctor.Leftovers(ctx, doctorFlags{}.kubectl, n)
+		left, err := doctor.Leftovers(ctx, doctorFlags{from: *from}.kubectl, n)
 		if err != nil {
 			s.say("looking for leftovers: %v", err)
 			return errFindings

@@ -306,9 +306,13 @@ func printNextSteps(s streams, dir string, result scaffold.Result) {
 // nextCommands returns the next commands, with cd first if the project is in
 // another directory.
 func nextCommands(dir string, result scaffold.Result) []string {
+	render := "argoperator render -f . "
+	if result.Programs {
+		render += "--run-logic "
+	}
 	next := []string{
 		"cd " + quoted(dir),
-		"argoperator render -f . " + result.Sample,
+		render + result.Sample,
 		"argoperator generate -f . | " + result.Apply + " -f -",
 	}
 	if filepath.Clean(dir) == "." {

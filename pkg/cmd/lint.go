@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 	"github.com/argoperator/argoperator/pkg/internal/base/release"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
@@ -240,11 +240,7 @@ func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config
 		return nil, err
 	}
 	for _, file := range fixed {
-		info, err := os.Stat(file.Name)
-		if err != nil {
-			return nil, fmt.Errorf("fixing a file: %w", err)
-		}
-		if err := os.WriteFile(file.Name, file.Data, info.Mode().Perm()); err != nil {
+		if err := place.Replace(filepath.FromSlash(file.Name), file.Data); err != nil {
 			return nil, fmt.Errorf("fixing a file: %w", err)
 		}
 		terminal.Fprintf(s.err, "fixed %s\n", file.Name)

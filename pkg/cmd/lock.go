@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/project/registry"
 )
@@ -112,29 +112,9 @@ func writeLock(s streams, lock argoperator.Lock, data []byte) error {
 		s.say("%s is up to date", lock.File)
 		return nil
 	}
-	if err := replaceFile(name, data); err != nil {
+	if err := place.Replace(name, data); err != nil {
 		return fmt.Errorf("writing the digests: %w", err)
 	}
 	s.say("wrote %s", lock.File)
 	return nil
-}
-
-// replaceFile writes a temporary file and renames it over the old one.
-func replaceFile(name string, data []byte) error {
-	file, err := os.CreateTemp(filepath.Dir(name), ".argoperator-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // no-op after the rename
-	_, err = file.Write(data)
-	if chmod := file.Chmod(0o644); err == nil {
-		err = chmod
-	}
-	if closed := file.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), name)
 }

@@ -76,7 +76,7 @@ func TestLock(t *testing.T) {
 
 	server.Close() // only lock needs the registry
 	generated, _ := call(exitOK, "generate", "-f", dir)
-	rendered, _ := call(exitOK, "render", "-f", dir, sampled(t, dir))
+	rendered, _ := call(exitOK, "render", "--run-logic", "-f", dir, sampled(t, dir))
 	for pinned, in := range map[string]string{host + "/web:1.2@" + web: rendered, host + "/python:3.13@" + python: generated} {
 		if !strings.Contains(in, pinned) {
 			t.Errorf("no %s in\n%s", pinned, in)

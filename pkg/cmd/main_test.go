@@ -21,7 +21,7 @@ import (
 
 // TestMain makes the command available to the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(withPython{m}, map[string]func(){"argoperator": process, "kubectl-argoperator": process})
+	testscript.Main(withPython{m}, map[string]func(){"argoperator": asMain, "kubectl-argoperator": asMain})
 }
 
 // withPython runs the tests with a python3 that is cheap to start.
@@ -32,8 +32,8 @@ func (m withPython) Run() int {
 	return m.M.Run()
 }
 
-// process runs the command as cmd/argoperator does.
-func process() {
+// asMain runs the command as cmd/argoperator does.
+func asMain() {
 	os.Exit(Run(os.Args, os.Stdin, os.Stdout, os.Stderr)) //revive:disable-line:deep-exit // testscript runs it as a main function
 }
 

@@ -1,13 +1,16 @@
 package cmd
 
 import (
+	"bytes"
 	"fmt"
-	"os"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 	"github.com/argoperator/argoperator/pkg/internal/base/release"
 )
 
@@ -26,9 +29,6 @@ pages.`,
 			if dir == "" {
 				return usagef("name the directory for the pages with --output-dir")
 			}
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return fmt.Errorf("creating a directory: %w", err)
-			}
 			root := newRoot(s)
 			root.DisableAutoGenTag = true
 			head := &doc.GenManHeader{
@@ -38,7 +38,7 @@ pages.`,
 				Manual:  "argoperator",
 				Date:    &time.Time{},
 			}
-			if err := doc.GenManTree(root, head, dir); err != nil {
+			if err := writeManual(root, *head, dir); err != nil {
 				return fmt.Errorf("writing manual pages: %w", err)
 			}
 			return nil
@@ -46,4 +46,20 @@ pages.`,
 	}
 	cmd.Flags().StringVar(&dir, "output-dir", "", "directory to write into; created if it does not exist")
 	return cmd
+}
+
+// writeManual writes the pages of a command and of those below it.
+func writeManual(cmd *cobra.Command, head doc.GenManHeader, dir string) error {
+	for _, below := range cmd.Commands() {
+		if below.IsAvailableCommand() && !below.IsAdditionalHelpTopicCommand() {
+			if err := writeManual(below, head, dir); err != nil {
+				return err
+			}
+		}
+	}
+	var page bytes.Buffer
+	if err := doc.GenMan(cmd, &head, &page); err != nil {
+		return err
+	}
+	return place.Replace(filepath.Join(dir, strings.ReplaceAll(cmd.CommandPath(), " ", "-")+"."+head.Section), page.Bytes())
 }

@@ -28,6 +28,7 @@ const (
 	toValidate = "validate -f . samples/hello.yaml"
 	toRender   = "render -f . samples/hello.yaml"
 	toTest     = "test -f ."
+	toTestCode = "test -f . --run-logic"
 )
 
 var mistakes = []mistake{
@@ -71,8 +72,8 @@ var mistakes = []mistake{
 	{title: "A test expects something else", file: "tests/first-steps.yaml", old: "replicas: 3", by: "replicas: 4", command: toTest},
 	{title: "The program of the logic is missing", file: "operator.yaml", old: "- logic/main.py", by: "- main.py", logic: true},
 	{title: "The command names another file", file: "operator.yaml", old: "command: [python3, main.py]", by: "command: [python3, run.py]", logic: true, accepted: true},
-	{title: "The logic returns an undeclared kind", file: "logic/main.py", old: `"kind": "Deployment"`, by: `"kind": "StatefulSet"`, command: toTest, logic: true},
-	{title: "The logic fails", file: "logic/main.py", old: `resource["spec"]["replicas"]`, by: `resource["spec"]["size"]`, command: toTest, logic: true},
+	{title: "The logic returns an undeclared kind", file: "logic/main.py", old: `"kind": "Deployment"`, by: `"kind": "StatefulSet"`, command: toTestCode, logic: true},
+	{title: "The logic fails", file: "logic/main.py", old: `resource["spec"]["replicas"]`, by: `resource["spec"]["size"]`, command: toTestCode, logic: true},
 	{title: "The directory is misspelled", command: "generate -f nowhere"},
 	{title: "A path is given to test without -f", command: "test operator.yaml"},
 	{title: "A command is misspelled", command: "generat"},
@@ -132,7 +133,7 @@ func (m mistake) play(t *testing.T, project fs.FS) string {
 	code := run(strings.Fields(m.command), streams{out: &out, err: &problems})
 	stderr := problems.String()
 	switch m.command {
-	case toTest, toValidate:
+	case toTest, toTestCode, toValidate:
 		stderr += out.String()
 	case toLint:
 		stderr = out.String() + stderr

@@ -308,7 +308,7 @@ func TestReferenceDefinitions(t *testing.T) {
 func TestReferenceTests(t *testing.T) {
 	for _, dir := range []string{"website", "clock"} {
 		var out bytes.Buffer
-		if code := run([]string{"test", "-f", filepath.Join(repository, "testdata", "reference", dir)}, streams{out: &out, err: &out}); code != exitOK {
+		if code := run([]string{"test", "--run-logic", "-f", filepath.Join(repository, "testdata", "reference", dir)}, streams{out: &out, err: &out}); code != exitOK {
 			t.Errorf("exit code %d:\n%s", code, &out)
 		}
 	}

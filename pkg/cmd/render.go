@@ -21,8 +21,9 @@ import (
 
 // renderFlags are the flags of render except the sources.
 type renderFlags struct {
-	event, old, format, runner string
-	trace, server              bool
+	event, old, format string
+	trace, server      bool
+	programs           programFlags
 }
 
 func newRender(s streams) *cobra.Command {
@@ -34,8 +35,11 @@ func newRender(s streams) *cobra.Command {
 		Long: `Simulate how an operator handles a custom resource, without a cluster. argoperator
 runs Argo's own code against an in-memory API server until nothing changes, and
 prints the resulting objects: the children, then the custom resource with its
-status. Without a file, it uses a sample with every field of the schema. Programs
-run on this machine, or with --runner docker in their images.
+status. Without a file, it uses a sample with every field of the schema.
+
+Custom code of a definition runs on this machine with your permissions, or with
+--runner docker in its image. It runs only if you say so: argoperator asks on a
+terminal, and otherwise needs --run-logic.
 
 Failures and the objects that a deletion removed go to stderr. With --trace,
 argoperator prints every event and request instead of the objects.
@@ -79,7 +83,7 @@ Exit codes: 0 nothing failed, 1 a program, a trigger or a Workflow failed.`,
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every event, and every request with its response, instead of the objects")
 	serverVar(cmd, &flags.server)
 	outputVar(cmd, &flags.format, "yaml", "json")
-	runnerVar(cmd, &flags.runner)
+	flags.programs.register(cmd)
 	return cmd
 }
 
@@ -114,7 +118,12 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err != nil {
 		return err
 	}
-	rendering, err := simulateActions(ctx, s, flags, result, todo.actions)
+	runner := flags.programs.consent(s, from)
+	runner.note(result.Objects())
+	if err := runner.required(ctx); err != nil {
+		return err
+	}
+	rendering, err := simulateActions(ctx, s, flags, runner, result, todo.actions)
 	var refused *cluster.StatusError
 	if errors.As(err, &refused) {
 		findings = diag.List{}
@@ -228,6 +237,7 @@ func simulateActions(
 	ctx context.Context,
 	s streams,
 	flags renderFlags,
+	runner simulate.Runner,
 	result argoperator.Result,
 	actions []simulate.Action,
 ) (simulate.Rendering, error) {
@@ -235,7 +245,7 @@ func simulateActions(
 	line := newProgress(s.err)
 	defer line.close()
 	return simulate.Render(ctx, simulate.Inputs{
-		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runnerOf(flags.runner), Untraced: !flags.trace && !flags.server,
+		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runner, Untraced: !flags.trace && !flags.server,
 		Progress: func(what string) { line.set("%s", what) },
 	}, actions)
 }
@@ -249,14 +259,6 @@ func keepStdout(s streams) func() {
 	original := os.Stdout
 	os.Stdout = os.Stderr
 	return func() { os.Stdout = original }
-}
-
-// runnerOf returns the runner with a name.
-func runnerOf(name string) simulate.Runner {
-	if name == "docker" {
-		return simulate.Docker{Env: machineEnv()}
-	}
-	return simulate.Local{Env: machineEnv()}
 }
 
 // machineEnv returns the environment variables that programs need on this machine;

@@ -13,6 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // testsDir is the directory of tests next to a definition.
@@ -34,12 +35,13 @@ type suiteReader struct {
 	seen     map[string]bool // test files
 	findings diag.List
 	warnings diag.List // of the definitions
+	note     func([]manifest.Object)
 }
 
-// readSuites reads the selected tests. It counts the warnings of the definitions and
-// leaves them out.
-func readSuites(s streams, from *sourceFlags, chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
-	r := &suiteReader{from: from, seen: map[string]bool{}}
+// readSuites reads the selected tests, and calls note with the objects of their operators.
+// It counts the warnings of the definitions and leaves them out.
+func readSuites(s streams, from *sourceFlags, chosen choice, note func([]manifest.Object)) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
+	r := &suiteReader{from: from, seen: map[string]bool{}, note: note}
 	for _, name := range from.names {
 		err := r.read(name)
 		if err != nil {
@@ -308,6 +310,7 @@ func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.So
 		suite := testsuite.Suite{Operators: result.Operators, Tests: g.tests}
 		if !result.Findings.HasErrors() {
 			r.findings = append(r.findings, testsuite.Check([]testsuite.Suite{suite})...)
+			r.note(result.Objects())
 		}
 		if len(suites) >= maxHeldSuites {
 			suite.Operators, suite.Make = nil, g.operators

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
@@ -25,10 +25,11 @@ import (
 
 // testFlags are the flags of test except the sources.
 type testFlags struct {
-	run, format, runner  string
+	run, format          string
 	update, watch, trace bool
 	server               bool
 	parallel             int
+	programs             programFlags
 }
 
 func newTest(s streams) *cobra.Command {
@@ -40,8 +41,11 @@ func newTest(s streams) *cobra.Command {
 		Long: `Run the tests of operators without a cluster. Each step of a test changes a custom
 resource or a child. argoperator runs Argo's own code against an in-memory API
 server until nothing changes, and compares the result with the expectations. It
-then delivers all events a second time, which must change nothing. Programs run on
-this machine, or with --runner docker in their images.
+then delivers all events a second time, which must change nothing.
+
+Custom code of a definition runs on this machine with your permissions, or with
+--runner docker in its image. It runs only if you say so: argoperator asks on a
+terminal, and otherwise needs --run-logic.
 
 A test is a file of kind OperatorTest in the directory tests next to a definition.
 -f names definitions, tests, or directories that hold them. A test belongs to the
@@ -69,16 +73,17 @@ the tests and the objects that the operators write, by dry runs.`,
 			if slices.Contains(from.names, "-") {
 				return usagef("test reads files only, got -f -")
 			}
+			runner := flags.programs.consent(s, &from)
 			if flags.watch {
 				return watch(s, from.names, func(ctx context.Context) error {
-					err := runTests(ctx, s, &from, flags, chosen)
+					err := runTests(ctx, s, &from, flags, runner, chosen)
 					if errors.Is(err, errFindings) { // already printed
 						return nil
 					}
 					return err
 				})
 			}
-			return interruptible(cmd.Context(), func(ctx context.Context) error { return runTests(ctx, s, &from, flags, chosen) })
+			return interruptible(cmd.Context(), func(ctx context.Context) error { return runTests(ctx, s, &from, flags, runner, chosen) })
 		},
 	}
 	from.registerAs(cmd, "file or directory with definitions or tests; repeatable")
@@ -88,7 +93,7 @@ the tests and the objects that the operators write, by dry runs.`,
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every event and request of a failed step")
 	outputVar(cmd, &flags.format, "text", "json", "junit")
 	serverVar(cmd, &flags.server)
-	runnerVar(cmd, &flags.runner)
+	flags.programs.register(cmd)
 	cmd.Flags().IntVar(&flags.parallel, "parallel", runtime.NumCPU(), "number of tests to run at the same time")
 	return cmd
 }
@@ -145,8 +150,8 @@ func (c choice) unmatched(all []string) diag.List {
 }
 
 // runTests runs the tests once.
-func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, chosen choice) error {
-	suites, sources, findings, err := readSuites(s, from, chosen)
+func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, runner *consent, chosen choice) error {
+	suites, sources, findings, err := readSuites(s, from, chosen, runner.note)
 	if err != nil {
 		return err
 	}
@@ -157,7 +162,10 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 	if err != nil {
 		return err
 	}
-	results, objects, err := runSuites(ctx, s, suites, flags, sources)
+	if err := runner.required(ctx); err != nil {
+		return err
+	}
+	results, objects, err := runSuites(ctx, s, suites, flags, runner, sources)
 	if err != nil {
 		return err
 	}
@@ -196,6 +204,7 @@ func runSuites(
 	s streams,
 	suites []testsuite.Suite,
 	flags testFlags,
+	runner simulate.Runner,
 	sources []argoperator.Source,
 ) ([]testsuite.Result, []dryrun.Object, error) {
 	out := s.out
@@ -211,7 +220,7 @@ func runSuites(
 	var printing error
 	var objects []dryrun.Object
 	results, err := testsuite.Run(ctx, suites, testsuite.Options{
-		Runner: runnerOf(flags.runner), Parallel: flags.parallel, Update: flags.update, Now: time.Now,
+		Runner: runner, Parallel: flags.parallel, Update: flags.update, Now: time.Now,
 		Progress: func(t argoperator.Test, what string) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -250,10 +259,7 @@ func printResults(s streams, results []testsuite.Result, flags testFlags, source
 func writeGoldens(s streams, results []testsuite.Result) error {
 	for _, r := range results {
 		for _, g := range r.Goldens {
-			if err := os.MkdirAll(filepath.Dir(g.File), 0o755); err != nil {
-				return fmt.Errorf("creating the directory of a golden file: %w", err)
-			}
-			if err := os.WriteFile(g.File, g.Data, 0o644); err != nil {
+			if err := place.Replace(g.File, g.Data); err != nil {
 				return fmt.Errorf("writing a golden file: %w", err)
 			}
 			s.say("wrote %s", g.File)

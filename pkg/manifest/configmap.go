@@ -64,6 +64,19 @@ var runtimeScripts = sync.OnceValue(func() map[string]string {
 	return scripts
 })
 
+// RunsOnly reports whether a container runs argoperator's own program and nothing of a
+// definition: the files of the program are exactly those that argoperator contains.
+func RunsOnly(c corev1.Container, programs map[string]string) bool {
+	scripts := runtimeScripts()
+	for name, text := range programs {
+		if own, known := scripts[name]; name != runtimeConfig && (!known || own != text) {
+			return false
+		}
+	}
+	return len(c.Command) == 3 && c.Command[0] == "python3" && c.Command[1] == "-B" &&
+		(c.Command[2] == RuntimeDir+"/"+runtimeScript || c.Command[2] == RuntimeDir+"/"+diagnosisScript)
+}
+
 func configMap(p *plan.Plan, name string, data map[string]string) Object {
 	return &corev1.ConfigMap{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},

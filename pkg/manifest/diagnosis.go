@@ -39,7 +39,7 @@ func diagnosisTemplate(p *plan.Plan) Object {
 // with the Sensor's service account: the answer to another one could be another.
 func IsDiagnosis(spec wfv1.WorkflowSpec) bool {
 	return slices.ContainsFunc(spec.Templates, func(t wfv1.Template) bool {
-		return t.Container != nil && slices.Contains(t.Container.Command, runtimeDir+"/"+diagnosisScript)
+		return t.Container != nil && slices.Contains(t.Container.Command, RuntimeDir+"/"+diagnosisScript)
 	})
 }
 

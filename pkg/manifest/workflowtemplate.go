@@ -200,9 +200,11 @@ func mutex(name string) *wfv1.Synchronization {
 	return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{{Name: name}}}
 }
 
+// RuntimeDir is where the pods have argoperator's own program.
+const RuntimeDir = "/operator/runtime"
+
 // Volumes and their mount paths.
 const (
-	runtimeDir     = "/operator/runtime"
 	logicDir       = "/operator/logic"
 	parametersDir  = "/operator/parameters"
 	workspaceDir   = "/workspace"        // shared by argoperator's own steps and the logic
@@ -294,12 +296,12 @@ func scriptContainer(p *plan.Plan, name, script string) *corev1.Container {
 	return &corev1.Container{
 		Name:            name,
 		Image:           p.Shared.RuntimeImage,
-		Command:         []string{"python3", "-B", runtimeDir + "/" + script},
+		Command:         []string{"python3", "-B", RuntimeDir + "/" + script},
 		Resources:       resources(p.Shared.Resources),
 		SecurityContext: containerSecurity(),
 		// so that Argo reports the last lines of a failed container
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-		VolumeMounts:             []corev1.VolumeMount{readOnly("runtime", runtimeDir), mount("tmp", temporaryDir)},
+		VolumeMounts:             []corev1.VolumeMount{readOnly("runtime", RuntimeDir), mount("tmp", temporaryDir)},
 	}
 }
 
@@ -307,7 +309,7 @@ func scriptContainer(p *plan.Plan, name, script string) *corev1.Container {
 // and the computed children are base64. Neither contains braces.
 func runtimeEnv(p *plan.Plan, command string) []corev1.EnvVar {
 	env := []corev1.EnvVar{
-		{Name: "ARGOPERATOR_CONFIG", Value: runtimeDir + "/" + runtimeConfig},
+		{Name: "ARGOPERATOR_CONFIG", Value: RuntimeDir + "/" + runtimeConfig},
 		{Name: "ARGOPERATOR_WORKSPACE", Value: workspaceDir},
 		{Name: "ARGOPERATOR_WORKFLOW", Value: "{{workflow.name}}"},
 	}

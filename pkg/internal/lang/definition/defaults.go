@@ -115,6 +115,9 @@ func (c *checker) defaultInstall(in *v1alpha1.Install) {
 	}
 }
 
+// RuntimeImage is the image of argoperator's own program.
+const RuntimeImage = "python:3.13-slim"
+
 // runtimeImage returns the logic's image if it has Python, so that nodes pull one image
 // only.
 func runtimeImage(logic *v1alpha1.Logic) string {
@@ -122,7 +125,7 @@ func runtimeImage(logic *v1alpha1.Logic) string {
 		slices.Contains([]string{"python", "python3"}, filepath.Base(logic.Command[0])) {
 		return logic.Image
 	}
-	return "python:3.13-slim"
+	return RuntimeImage
 }
 
 func fill(s *string, value string) { *s = cmp.Or(*s, value) }

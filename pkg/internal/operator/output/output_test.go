@@ -125,13 +125,13 @@ metadata:
 	}
 }
 
-// place is a directory with files.
-type place struct {
+// folder is a directory with files.
+type folder struct {
 	t   *testing.T
 	dir string
 }
 
-func (p place) put(name, data string) {
+func (p folder) put(name, data string) {
 	p.t.Helper()
 	file := filepath.Join(p.dir, name)
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -143,7 +143,7 @@ func (p place) put(name, data string) {
 }
 
 // holds compares the existing files, except for the checksum file.
-func (p place) holds(want map[string]string) {
+func (p folder) holds(want map[string]string) {
 	p.t.Helper()
 	got := map[string]string{}
 	err := filepath.WalkDir(p.dir, func(file string, entry fs.DirEntry, err error) error {
@@ -178,7 +178,7 @@ func TestWriteDir(t *testing.T) {
 	for _, tt := range []struct {
 		name, reason string
 		first        names
-		then         func(place)
+		then         func(folder)
 		second       names
 		want         names
 		left         []string
@@ -202,7 +202,7 @@ func TestWriteDir(t *testing.T) {
 		{
 			"of the user", "files of the user stay, also beside ours",
 			names{"a/1.yaml": "one", "a/2.yaml": "two"},
-			func(p place) { p.put("a/mine.yaml", "mine"); p.put("notes", "mine") },
+			func(p folder) { p.put("a/mine.yaml", "mine"); p.put("notes", "mine") },
 			names{"1.yaml": "one"},
 			names{"1.yaml": "one", "a/mine.yaml": "mine", "notes": "mine"},
 			nil,
@@ -210,7 +210,7 @@ func TestWriteDir(t *testing.T) {
 		{
 			"changed, made again", "what is made is as it is made",
 			names{"1.yaml": "one"},
-			func(p place) { p.put("1.yaml", "changed") },
+			func(p folder) { p.put("1.yaml", "changed") },
 			names{"1.yaml": "one"},
 			names{"1.yaml": "one"},
 			nil,
@@ -218,7 +218,7 @@ func TestWriteDir(t *testing.T) {
 		{
 			"changed, vanished", "what somebody has put work into is not thrown away",
 			names{"1.yaml": "one", "2.yaml": "two"},
-			func(p place) { p.put("2.yaml", "changed") },
+			func(p folder) { p.put("2.yaml", "changed") },
 			names{"1.yaml": "one"},
 			names{"1.yaml": "one", "2.yaml": "changed"},
 			[]string{"2.yaml"},
@@ -226,7 +226,7 @@ func TestWriteDir(t *testing.T) {
 		{
 			"gone already", "somebody has removed it",
 			names{"1.yaml": "one", "2.yaml": "two"},
-			func(p place) { _ = os.Remove(filepath.Join(p.dir, "2.yaml")) },
+			func(p folder) { _ = os.Remove(filepath.Join(p.dir, "2.yaml")) },
 			names{"1.yaml": "one"},
 			names{"1.yaml": "one"},
 			nil,
@@ -234,7 +234,7 @@ func TestWriteDir(t *testing.T) {
 		{
 			"the list is hostile", "nothing outside is touched",
 			names{"in/1.yaml": "one"},
-			func(p place) { p.put(ownedFile, checksum([]byte("mine"))+"  ../outside\nnonsense\n") },
+			func(p folder) { p.put(ownedFile, checksum([]byte("mine"))+"  ../outside\nnonsense\n") },
 			names{"in/1.yaml": "one"},
 			names{"in/1.yaml": "one"},
 			nil,
@@ -242,8 +242,8 @@ func TestWriteDir(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			parent := t.TempDir()
-			place{t, parent}.put("outside", "mine")
-			p := place{t, filepath.Join(parent, "a", "b")}
+			folder{t, parent}.put("outside", "mine")
+			p := folder{t, filepath.Join(parent, "a", "b")}
 			if left, err := WriteDir(p.dir, filesOf(tt.first)); err != nil || len(left) > 0 {
 				t.Fatal(left, err)
 			}
@@ -269,11 +269,11 @@ func TestWriteDir(t *testing.T) {
 // written then.
 func TestWriteDirTaken(t *testing.T) {
 	parent := t.TempDir()
-	p := place{t, filepath.Join(parent, "out")}
+	p := folder{t, filepath.Join(parent, "out")}
 	p.put("1.yaml", "mine")
 	p.put("2.yaml/is-a-directory", "mine")
 	p.put("same.yaml", "same")
-	place{t, parent}.put("elsewhere/4.yaml", "mine")
+	folder{t, parent}.put("elsewhere/4.yaml", "mine")
 	if err := os.Symlink(filepath.Join(parent, "elsewhere"), filepath.Join(p.dir, "link")); err != nil {
 		t.Skip(err)
 	}
@@ -296,7 +296,7 @@ func TestWriteDirTaken(t *testing.T) {
 	if _, err := WriteDir(p.dir, filesOf(map[string]string{"link/4.yaml": "four", "link/5.yaml": "five"})); err == nil {
 		t.Error("no error for a directory that leads out of it")
 	}
-	place{t, filepath.Join(parent, "elsewhere")}.holds(map[string]string{"4.yaml": "mine"})
+	folder{t, filepath.Join(parent, "elsewhere")}.holds(map[string]string{"4.yaml": "mine"})
 }
 
 func TestWriteDirWhereAFileStands(t *testing.T) {

@@ -3,6 +3,7 @@ package output
 import (
 	"bufio"
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 )
 
 // ownedFile lists what WriteDir wrote into a directory, with checksums in the format of
@@ -30,12 +33,9 @@ func (e *TakenError) Error() string {
 // missing directory, and removes files that it wrote before and that are no longer
 // needed. A file that was changed since is kept and returned. If a file that it did not
 // write would be overwritten, it writes nothing and returns a TakenError. It writes
-// temporary files and renames them. It does not follow links out of the directory.
+// temporary files and renames them. It follows no link to the directory, and none out of it.
 func WriteDir(dir string, files []File) (left []string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("creating the output directory: %w", err)
-	}
-	root, err := os.OpenRoot(dir)
+	root, err := place.Open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the output directory: %w", err)
 	}
@@ -47,7 +47,7 @@ func WriteDir(dir string, files []File) (left []string, err error) {
 	if err := d.claim(files); err != nil {
 		return nil, err
 	}
-	return d.replace(dir, files)
+	return d.replace(files)
 }
 
 // directory is the state of WriteDir: the checksums of what it wrote before, and of
@@ -107,12 +107,11 @@ func (d directory) sum(name string) string {
 	return checksum(data)
 }
 
-func (d directory) replace(dir string, files []File) (left []string, err error) {
-	stage, err := os.MkdirTemp(dir, ".argoperator-*")
-	if err != nil {
+func (d directory) replace(files []File) (left []string, err error) {
+	stage := ".argoperator-" + rand.Text()
+	if err := d.root.Mkdir(stage, 0o700); err != nil {
 		return nil, fmt.Errorf("preparing the output directory: %w", err)
 	}
-	stage = filepath.Base(stage)
 	defer func() { err = errors.Join(err, d.root.RemoveAll(stage)) }()
 	for _, f := range files {
 		if err := d.write(path.Join(stage, f.Name), f.Data); err != nil {

@@ -126,6 +126,8 @@ type Result struct {
 	Sample string
 	// Apply is the command that applies the operator's manifests.
 	Apply string
+	// Programs reports whether the project has custom code.
+	Programs bool
 }
 
 // page is the data of the templates.
@@ -171,6 +173,7 @@ func Files(p Project) (Result, error) {
 		Files: inOrder(
 			append(files, rest...),
 		), Findings: findings, Notes: notes, Sample: facts.Sample.File, Apply: "kubectl apply" + facts.Apply,
+		Programs: facts.Logic != nil,
 	}, nil
 }
 

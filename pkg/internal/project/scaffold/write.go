@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 )
 
 // InTheWay lists what conflicts with the files: existing files, and non-directories
@@ -66,19 +68,14 @@ func Write(dir string, files []File) (err error) {
 		}
 	}()
 	for _, f := range files {
-		place := filepath.Join(dir, filepath.FromSlash(f.Path))
-		if made, err = mkdirs(filepath.Dir(place), made); err != nil {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if made, err = mkdirs(filepath.Dir(path), made); err != nil {
 			return fmt.Errorf("creating the directory of %s: %w", f.Path, err)
 		}
-		file, err := os.OpenFile(place, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
+		if err := place.Create(path, f.Data); err != nil {
 			return fmt.Errorf("creating %s: %w", f.Path, err)
 		}
-		made = append(made, place)
-		_, err = file.Write(f.Data)
-		if err := errors.Join(err, file.Close()); err != nil {
-			return fmt.Errorf("writing %s: %w", f.Path, err)
-		}
+		made = append(made, path)
 	}
 	return nil
 }

@@ -11,73 +11,26 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 )
 
 // Program is the name of the program with the API server.
-const Program = "argoperator-dev"
-
-// MissingError reports that the program is not installed.
-type MissingError struct{}
-
-func (MissingError) Error() string {
-	return Program + " is not next to argoperator, and not on the PATH"
-}
-
-// Find returns the path of the program: next to the executable, on the PATH, or built from
-// its directory in a clone, where it calls building first. cache is a directory for what
-// it builds.
-func Find(ctx context.Context, executable, clone, cache string, building func()) (string, error) {
-	name := Program
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	beside := filepath.Join(filepath.Dir(executable), name)
-	if info, err := os.Stat(beside); err == nil && !info.IsDir() {
-		return beside, nil
-	}
-	module := filepath.Join(clone, "cmd", Program)
-	if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
-		building()
-		return build(ctx, module, filepath.Join(cache, name))
-	}
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
-	}
-	return "", MissingError{}
-}
-
-// build builds the program; go build does nothing if it is up to date.
-func build(ctx context.Context, module, to string) (string, error) {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return "", err
-	}
-	kubernetes, err := exec.CommandContext(ctx, "go", "list", "-C", module, "-m", "-f", "{{.Version}}", "k8s.io/kubernetes").Output()
-	if err != nil {
-		return "", fmt.Errorf("building %s: %w", Program, err)
-	}
-	flags := "-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=" + strings.TrimSpace(string(kubernetes))
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", module, "-trimpath", flags, "-o", to, ".")
-	if output, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building %s: %w\n%s", Program, err, output)
-	}
-	return to, nil
-}
+var Program = process.Server.Program
 
 // Cluster is a running program.
 type Cluster struct {
 	Kubeconfig string // file
 	Config     *rest.Config
 
-	cmd   *exec.Cmd
+	cmd   *process.Cmd
 	alive io.Closer     // the program ends when it is closed
 	ended chan struct{} // closed when the program has ended
 	said  tail          // its error stream
@@ -92,12 +45,17 @@ type Options struct {
 // startTimeout is generous: a loaded machine takes 20 seconds.
 const startTimeout = 3 * time.Minute
 
-// Start starts the program and returns when its API server is ready.
-func Start(ctx context.Context, program string, o Options) (*Cluster, error) {
+// Start starts the program and returns when its API server is ready. The program is next to
+// the executable or on the path: a clone that argoperator would build it in may be a
+// repository of somebody else that only looks like one.
+func Start(ctx context.Context, path process.Path, executable string, o Options) (*Cluster, error) {
 	c := &Cluster{ended: make(chan struct{})}
-	c.cmd = exec.Command(program, "--with-parent", fmt.Sprintf("--controllers=%t", o.Controllers))
-	c.cmd.Stderr = &c.said
 	var err error
+	c.cmd, err = path.Beside(executable, "--with-parent", fmt.Sprintf("--controllers=%t", o.Controllers))
+	if err != nil {
+		return nil, err
+	}
+	c.cmd.Stderr = &c.said
 	if c.alive, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -106,7 +64,7 @@ func Start(ctx context.Context, program string, o Options) (*Cluster, error) {
 		return nil, err
 	}
 	if err := c.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", program, err)
+		return nil, fmt.Errorf("starting %s: %w", c.cmd.Path, err)
 	}
 	ready := make(chan string, 1)
 	go c.read(out, ready)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/run/devcluster"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
@@ -157,7 +158,7 @@ type replay struct {
 }
 
 func newReplay(t *testing.T, program string, result argoperator.Result) *replay {
-	c, err := devcluster.Start(t.Context(), program, devcluster.Options{})
+	c, err := devcluster.Start(t.Context(), process.Path{}, program, devcluster.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

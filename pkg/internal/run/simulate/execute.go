@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 )
 
 // Output limits of a program, in bytes. On a cluster, exceeding them would evict
@@ -53,7 +54,7 @@ func (p Program) execution(ctx context.Context) *execution {
 // finish runs a command until it and all processes that it started have ended. An
 // exit code is a result, not an error; the end of the context is an error, returned
 // as its cause. If the command was killed, finish calls killed, which may be nil.
-func (e *execution) finish(cmd *exec.Cmd, killed func()) ([]byte, int, error) {
+func (e *execution) finish(cmd *process.Cmd, killed func()) ([]byte, int, error) {
 	defer e.end(nil)
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &e.output, &e.output, outputGrace
 	ownGroup(cmd)
@@ -71,7 +72,7 @@ func (e *execution) finish(cmd *exec.Cmd, killed func()) ([]byte, int, error) {
 	}
 	e.measure()
 	var much *limitError
-	var exit *exec.ExitError
+	var exit *process.ExitError
 	switch cause := context.Cause(e.ctx); {
 	case errors.As(cause, &much):
 		return fmt.Appendf(e.output.bytes(), "\n%s\n", much), exitKilled, nil
@@ -79,7 +80,7 @@ func (e *execution) finish(cmd *exec.Cmd, killed func()) ([]byte, int, error) {
 		return e.output.bytes(), 0, cause
 	case errors.As(err, &exit):
 		return e.output.bytes(), exitCode(exit.ProcessState), nil
-	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
+	case err != nil && !errors.Is(err, process.ErrWaitDelay):
 		return nil, 0, fmt.Errorf("running %s: %w", cmd.Path, err)
 	}
 	return e.output.bytes(), 0, nil

@@ -4,17 +4,17 @@ package simulate
 
 import (
 	"os"
-	"os/exec"
-	"strconv"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 )
 
 // ownGroup does nothing: killGroup follows parent processes instead.
-func ownGroup(*exec.Cmd) {}
+func ownGroup(*process.Cmd) {}
 
 // killGroup kills a program and the processes that it started. Windows has no
 // process groups, so children of a program that has already ended stay.
 func killGroup(leader *os.Process) error {
-	if exec.Command("taskkill", "/T", "/F", "/PID", strconv.Itoa(leader.Pid)).Run() == nil { //nolint:gosec // a number
+	if process.Kill(leader) == nil {
 		return nil
 	}
 	return leader.Kill()

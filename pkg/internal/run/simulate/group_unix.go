@@ -5,13 +5,14 @@ package simulate
 import (
 	"errors"
 	"os"
-	"os/exec"
 	"syscall"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 )
 
 // ownGroup starts a program in a process group of its own, together with all its
 // children.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *process.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 // killGroup kills what is left of a program's process group.
 func killGroup(leader *os.Process) error {

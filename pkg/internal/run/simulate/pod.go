@@ -121,13 +121,7 @@ func (p *pod) volumes() error {
 		if files == nil {
 			return fmt.Errorf("volume %s: ConfigMap %s does not exist", v.Name, v.ConfigMap.Name)
 		}
-		items := v.ConfigMap.Items
-		if len(items) == 0 {
-			for name := range files.Data {
-				items = append(items, corev1.KeyToPath{Key: name, Path: name})
-			}
-		}
-		for _, item := range items {
+		for _, item := range items(v.ConfigMap, files) {
 			path := filepath.Join(dir, filepath.FromSlash(item.Path))
 			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 				return fmt.Errorf("creating volume %s: %w", v.Name, err)
@@ -138,6 +132,18 @@ func (p *pod) volumes() error {
 		}
 	}
 	return nil
+}
+
+// items returns the files of a volume.
+func items(source *corev1.ConfigMapVolumeSource, files *corev1.ConfigMap) []corev1.KeyToPath {
+	if len(source.Items) > 0 {
+		return source.Items
+	}
+	var all []corev1.KeyToPath
+	for name := range files.Data {
+		all = append(all, corev1.KeyToPath{Key: name, Path: name})
+	}
+	return all
 }
 
 // localPaths rewrites the paths in a file for programs that run on this machine. It
@@ -254,7 +260,9 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	}
 	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command}
 	program.Env, record.Missing = p.environment(c.Env)
-	if program.Own = hasToken(c); program.Own { // others may not call the API server
+	written, brought := p.written(c)
+	program.Digest = brought.of(written).Digest
+	if program.API = hasToken(written); program.API { // others may not call the API server
 		program.Mounts = append(program.Mounts, p.clockMount())
 		program.Env = append(
 			program.Env,
@@ -290,6 +298,18 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 		return "", nil
 	}
 	return fmt.Sprintf("%s: Error (exit code %d): %s", cmp.Or(c.Name, "main"), code, strings.TrimSpace(record.Output)), nil
+}
+
+// written returns a container as the WorkflowTemplate has it, and what finds its code.
+func (p *pod) written(c corev1.Container) (corev1.Container, coder) {
+	t, _ := p.templateNamed(p.template.Name)
+	code := coder{p.record.Namespace, p.spec, t, p.s.configMaps, p.s.runner.Isolated()}
+	all := allContainersOf(t)
+	i := slices.IndexFunc(all, func(one corev1.Container) bool { return one.Name == c.Name })
+	if i < 0 {
+		return c, code // a name with a parameter, which no template has
+	}
+	return all[i], code
 }
 
 // withMountPaths returns the output of a program with the paths that its files have in

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 
+	"github.com/argoperator/argoperator/pkg/internal/base/process"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 )
 
@@ -32,7 +32,8 @@ type Program struct {
 	Dir     string   // working directory, in the container; empty: the image's
 	Scratch string   // a directory on this machine for the pod alone
 	Mounts  []cluster.Mount
-	Own     bool // argoperator's own program, and none of a user
+	API     bool   // it calls the API server
+	Digest  string // of what a definition brings to it; empty: it is argoperator's own
 }
 
 // Local runs programs on this machine without their images. It translates container
@@ -40,10 +41,27 @@ type Program struct {
 type Local struct {
 	// Env holds the variables that programs need on this machine: PATH, HOME.
 	Env []string
+	// Projects are directories that have no program of argoperator.
+	Projects []string
 }
 
 // Isolated implements Runner.
 func (Local) Isolated() bool { return false }
+
+// path returns where programs are found. A definition's own programs may need those of its
+// project, such as a virtual environment of Python.
+func path(env, projects []string, own bool) process.Path {
+	value := ""
+	for _, pair := range env {
+		if rest, ok := strings.CutPrefix(pair, "PATH="); ok {
+			value = rest
+		}
+	}
+	if !own {
+		projects = nil
+	}
+	return process.NewPath(value, projects...)
+}
 
 // Run implements Runner.
 func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
@@ -54,23 +72,22 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	if len(command) > 2 && command[0] == "sh" && command[1] == "-c" { // a script contains paths but is not one
 		command[2] = cluster.LocalPaths(p.Command[2], p.Mounts)
 	}
+	env := append([]string{}, l.Env...)
+	for _, pair := range p.Env {
+		name, value, _ := strings.Cut(pair, "=")
+		env = append(env, name+"="+p.localPath(value))
+	}
+	if tmp := p.localPath("/tmp"); tmp != "/tmp" {
+		env = append(env, "TMPDIR="+tmp)
+	}
 	e := p.execution(ctx)
-	cmd := exec.CommandContext(e.ctx, command[0], command[1:]...)
-	if errors.Is(cmd.Err, exec.ErrNotFound) {
-		return nil, 0, &missingError{
-			fmt.Sprintf("%s is not on the PATH: install it, or run the program in its image %s with --runner docker", command[0], p.Image),
-		}
+	cmd, err := path(env, l.Projects, p.Digest == "").CommandIn(e.ctx, p.use(), env, command)
+	if err != nil {
+		e.end(nil)
+		return nil, 0, &missingError{fmt.Sprintf("%s: install it, or run the program in its image %s with --runner docker", err, p.Image)}
 	}
 	if cmd.Dir = p.localPath(p.Dir); p.Dir == "" {
 		cmd.Dir = p.Scratch
-	}
-	cmd.Env = append([]string{}, l.Env...)
-	for _, pair := range p.Env {
-		name, value, _ := strings.Cut(pair, "=")
-		cmd.Env = append(cmd.Env, name+"="+p.localPath(value))
-	}
-	if tmp := p.localPath("/tmp"); tmp != "/tmp" {
-		cmd.Env = append(cmd.Env, "TMPDIR="+tmp)
 	}
 	out, code, err := e.finish(cmd, nil)
 	if err == nil && code == notFound {
@@ -81,6 +98,14 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 		)
 	}
 	return out, code, err
+}
+
+// use returns why the program runs.
+func (p Program) use() process.Use {
+	if p.Digest == "" {
+		return process.Runtime
+	}
+	return process.Logic
 }
 
 // missingError reports a program that is not installed on this machine.
@@ -103,11 +128,16 @@ func (p Program) localPath(text string) string {
 	return best.Source + strings.TrimPrefix(text, best.Path)
 }
 
-// Docker runs programs in their images. They reach the cluster through the host
-// network.
+// Docker runs programs in their images. Only argoperator's own program reaches the cluster,
+// through the host network.
 type Docker struct {
 	// Env holds the variables that docker itself needs: PATH, HOME.
 	Env []string
+	// Projects are directories whose programs are not run as docker.
+	Projects []string
+	// Network lets the programs of definitions use the network, which may have the
+	// services of this machine.
+	Network bool
 }
 
 // Isolated implements Runner.
@@ -116,15 +146,52 @@ func (Docker) Isolated() bool { return true }
 // Run implements Runner.
 func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	name := "argoperator-" + strings.ToLower(rand.Text())
+	arguments, err := d.arguments(name, p)
+	if err != nil {
+		return nil, 0, err
+	}
+	e := p.execution(ctx)
+	cmd, err := d.command(e.ctx, arguments...)
+	if err != nil {
+		e.end(nil)
+		return nil, 0, err
+	}
+	out, code, err := e.finish(cmd, func() { d.remove(name) })
+	if err == nil && code == dockerFailed {
+		return nil, 0, fmt.Errorf("docker could not run %s: %s", p.Image, bytes.TrimSpace(out))
+	}
+	return out, code, err
+}
+
+// Limits of a container. A program may use as much memory as argoperator's tests on a
+// small machine.
+const (
+	containerMemory    = "--memory=2g"
+	containerProcesses = "--pids-limit=512"
+)
+
+// arguments returns those of docker run. A container has the rights of the user to its
+// volumes, and no others: it is no root, and cannot become it.
+func (d Docker) arguments(name string, p Program) ([]string, error) {
+	if strings.HasPrefix(p.Image, "-") {
+		return nil, fmt.Errorf("%q is not an image", p.Image)
+	}
 	args := []string{
 		"run",
 		"--rm",
 		"--name=" + name,
-		"--network=host",
+		"--network=" + d.network(p),
 		"--read-only",
+		"--cap-drop=ALL",
+		"--security-opt=no-new-privileges",
+		containerMemory,
+		containerProcesses,
 		fmt.Sprintf("--user=%d:%d", os.Getuid(), os.Getgid()),
 	}
 	for _, m := range p.Mounts {
+		if strings.Contains(m.Source+m.Path, ":") && runtime.GOOS != "windows" {
+			return nil, fmt.Errorf("docker cannot mount %s at %s", m.Source, m.Path)
+		}
 		mount := m.Source + ":" + m.Path
 		if m.ReadOnly {
 			mount += ":ro"
@@ -137,18 +204,25 @@ func (d Docker) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	if p.Dir != "" {
 		args = append(args, "--workdir="+p.Dir)
 	}
-	args = append(args, "--entrypoint="+p.Command[0], p.Image)
-	e := p.execution(ctx)
-	cmd := exec.CommandContext(e.ctx, "docker", append(args, p.Command[1:]...)...)
-	if errors.Is(cmd.Err, exec.ErrNotFound) {
-		return nil, 0, errors.New("docker is not on the PATH")
+	return append(append(args, "--entrypoint="+p.Command[0], p.Image), p.Command[1:]...), nil
+}
+
+// network returns the network of a container. The API server in memory listens on this
+// machine.
+func (d Docker) network(p Program) string {
+	switch {
+	case p.API:
+		return "host"
+	case d.Network:
+		return "bridge"
 	}
-	cmd.Env = append([]string{}, d.Env...)
-	out, code, err := e.finish(cmd, func() { d.remove(name) })
-	if err == nil && code == dockerFailed {
-		return nil, 0, fmt.Errorf("docker could not run %s: %s", p.Image, bytes.TrimSpace(out))
-	}
-	return out, code, err
+	return "none"
+}
+
+// command returns a docker command.
+func (d Docker) command(ctx context.Context, arguments ...string) (*process.Cmd, error) {
+	words := append([]string{process.Docker.Program}, arguments...)
+	return path(d.Env, d.Projects, true).CommandIn(ctx, process.Docker, d.Env, words)
 }
 
 // dockerFailed is docker's exit code if the container did not start.
@@ -158,9 +232,9 @@ const dockerFailed = 125
 func (d Docker) remove(name string) {
 	ctx, stop := context.WithTimeout(context.Background(), removal)
 	defer stop()
-	cmd := exec.CommandContext(ctx, "docker", "rm", "--force", name)
-	cmd.Env = append([]string{}, d.Env...)
-	_ = cmd.Run() // the container may not exist
+	if cmd, err := d.command(ctx, "rm", "--force", name); err == nil {
+		_ = cmd.Run() // the container may not exist
+	}
 }
 
 // removal limits how long docker may take to stop a container.

@@ -70,7 +70,7 @@ func (p *Python) Run(_ context.Context, program simulate.Program) (output []byte
 			break
 		}
 	}
-	if !program.Own || script == "" {
+	if !program.API || script == "" {
 		return nil, 0, fmt.Errorf("%q is no program of argoperator", program.Command)
 	}
 	request, err := json.Marshal(map[string]any{"program": script, "arguments": arguments, "env": env})
