@@ -1,6 +1,7 @@
 package argoperator_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -320,6 +321,65 @@ func TestErrorsAreProven(t *testing.T) {
 			t.Parallel()
 			if found := findingsOf(t, trialDefinition(test.spec, "", test.child)); len(found) == 0 || found.HasErrors() != test.fails {
 				t.Errorf("want errors: %v, got %v", test.fails, found)
+			}
+		})
+	}
+}
+
+// TestExpressionCost: expressions whose time grows with the square of the custom resource
+// are reported, those whose time grows with its size are not.
+func TestExpressionCost(t *testing.T) {
+	const spec = `items: "[]string | default=[]"
+other: "[]string | default=[]"
+text: string | default=""
+count: integer | default=1 minimum=0 maximum=5000
+few: "[]string | default=[] maxItems=20"
+map: map[string]string | default={}
+things:
+- names: "[]string"`
+	for expression, slow := range map[string]bool{
+		`.spec.items | length`:                                              false,
+		`[.spec.items[] | ascii_upcase]`:                                    false,
+		`.spec.items | map(select(. != "a"))`:                               false,
+		`.spec.items | join(",")`:                                           false,
+		`.spec.items | sort | unique`:                                       false,
+		`.spec.items | to_entries | map(.key)`:                              false,
+		`.spec.text | split(",") | map(length)`:                             false,
+		`.spec.text | gsub("a"; "b") | length`:                              false,
+		`.spec.items | any(. == "a")`:                                       false,
+		`.spec.items | index("a")`:                                          false,
+		`.spec.items | fingerprint`:                                         false,
+		`.spec.map | fingerprint`:                                           false,
+		`.spec.map | to_entries | map(.value)`:                              false,
+		`.spec.items | map({key: ., value: 1}) | from_entries`:              false,
+		`.spec.items - .spec.few`:                                           false,
+		`[.spec.few[] as $a | .spec.few[] | select(. == $a)]`:               false,
+		`[.spec.few[] as $a | .spec.items[] | select(. == $a)]`:             false,
+		`[.spec.things[]? | .names[]?]`:                                     false,
+		`.spec.items | group_by(.) | map(length)`:                           false,
+		`reduce .spec.items[] as $x (0; . + ($x | length))`:                 false,
+		`[.spec.items[] as $a | .spec.other[] | select(. == $a)]`:           true,
+		`.spec.items - .spec.other`:                                         true,
+		`[.spec.items | combinations(2)]`:                                   true,
+		`reduce .spec.items[] as $x (""; . + $x)`:                           true,
+		`reduce .spec.items[] as $x ([]; . + [$x])`:                         true,
+		`reduce .spec.items[] as $x ({}; . + {($x): 1})`:                    true,
+		`.spec.items as $i | .spec.other | map(. as $x | $i | index($x))`:   true,
+		`.spec.items as $i | .spec.other | map(select(IN($i[])))`:           true,
+		`.spec.items | contains(["z"] + .)`:                                 true,
+		`.spec.items | inside(["z"] + .)`:                                   true,
+		`[.spec.things[]? | (.names // []) as $n | $n[] | [., $n[]]]`:       true,
+		`[range(.spec.count) as $i | .spec.items[] | select(length > $i)]`:  true,
+		`[.spec.items | . as $l | range(length) | $l[.:]]`:                  true,
+		`[.spec.map | to_entries as $e | $e[] | [., $e[]]]`:                 true,
+		`.spec.text | split(",") | . as $p | map(. as $x | $p | index($x))`: true,
+	} {
+		t.Run(expression, func(t *testing.T) {
+			t.Parallel()
+			child := `template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}, data: {a: '${ (` + expression + `) | tojson }'}}`
+			found := findingsOf(t, trialDefinition(spec, "", child))
+			if got := slices.ContainsFunc(found, func(f diag.Finding) bool { return f.Code == diag.ExpressionCost }); got != slow {
+				t.Errorf("reported: %v, want %v: %v", got, slow, found)
 			}
 		})
 	}

@@ -127,7 +127,7 @@ func (b *bounder) query(q *gojq.Query) *gojq.Query {
 // guardable reports whether an operator may need a guard.
 func guardable(q *gojq.Query) bool {
 	switch q.Op {
-	case gojq.OpAdd, gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe:
+	case gojq.OpAdd, gojq.OpSub, gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe:
 		return !literal(q.Left) && !literal(q.Right)
 	case gojq.OpMul,
 		gojq.OpAssign,
@@ -151,6 +151,9 @@ func (b *bounder) operator(q *gojq.Query) *gojq.Query {
 	case gojq.OpMul:
 		b.changes++
 		return call(timesName, q.Left, q.Right)
+	case gojq.OpSub:
+		b.changes++
+		return call(withoutName, q.Left, q.Right)
 	case gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe:
 		q.Left, q.Right = b.pipe(q.Left, call(boundedName)), b.pipe(q.Right, call(boundedName))
 		return q

@@ -35,6 +35,7 @@ const (
 	nearEventName    = "%nearEvent"
 	nearPathsName    = "%nearPaths"
 	timesName        = "%times"
+	withoutName      = "%without"
 	joinName         = "%join"
 	pathName         = "%path" // path(f), which a program may redefine
 )
@@ -51,6 +52,7 @@ var guards = sync.OnceValue(func() []gojq.CompilerOption {
 		gojq.WithFunction(nearEventName, 0, 0, nearEvent),
 		gojq.WithFunction(nearPathsName, 1, 1, nearPaths),
 		gojq.WithFunction(timesName, 2, 2, times),
+		gojq.WithFunction(withoutName, 2, 2, without),
 		gojq.WithFunction(joinName, 1, 1, join),
 	}
 })
@@ -198,6 +200,14 @@ func times(_ any, args []any) any {
 		panic(tooLarge("makes an integer of more than %d bits", maxBits))
 	}
 	return builtin("$a * $b").of(nil, args[0], args[1])
+}
+
+// without subtracts. gojq compares every item of a list with every item of the other in one step.
+func without(_ any, args []any) any {
+	if crossed(args[0], args[1]) > MaxSteps {
+		panic(&LimitError{unending, endless})
+	}
+	return builtin("$a - $b").of(nil, args[0], args[1])
 }
 
 func bits(value any) int {

@@ -10,9 +10,15 @@ import (
 // The limits of one evaluation. A Sensor has none: there, an endless program blocks
 // every event, and one that uses all memory kills the pod.
 const (
-	maxSteps = 10_000_000 // about half a second
+	MaxSteps = 10_000_000 // about half a second
 	maxTime  = 10 * time.Second
 	maxHeap  = 1 << 30 // bytes by which the heap may grow during the evaluation
+)
+
+// The words for an evaluation that takes too long, and what to do.
+const (
+	unending = "does not end in time"
+	endless  = "give the numbers and lists that it loops over a maximum in the schema, and loops an end"
 )
 
 // LimitError reports an exceeded limit.
@@ -61,11 +67,8 @@ func (m *meter) met() error {
 		m.started, m.watched = now, now
 	}
 	switch {
-	case m.steps >= maxSteps, now.Sub(m.started) > maxTime:
-		return &LimitError{
-			"does not end in time",
-			"give the numbers and lists that it loops over a maximum in the schema, and loops an end",
-		}
+	case m.steps >= MaxSteps, now.Sub(m.started) > maxTime:
+		return &LimitError{unending, endless}
 	case now.Sub(m.watched) < interval:
 		return nil
 	}

@@ -47,6 +47,10 @@ func compile(query *gojq.Query, variables []string, options ...gojq.CompilerOpti
 // may use the input during the run. The value may share parts with the input and must
 // not be modified.
 func (p *Program) Run(ctx context.Context, input any, values ...any) (value any, err error) {
+	return p.run(&meter{Context: ctx}, input, values)
+}
+
+func (p *Program) run(m *meter, input any, values []any) (value any, err error) {
 	if p.alone != nil {
 		p.alone.Lock()
 		defer p.alone.Unlock()
@@ -61,7 +65,7 @@ func (p *Program) Run(ctx context.Context, input any, values ...any) (value any,
 			panic(failure)
 		}
 	}()
-	value, ok := p.code.RunWithContext(&meter{Context: ctx}, input, values...).Next()
+	value, ok := p.code.RunWithContext(m, input, values...).Next()
 	if !ok {
 		return nil, ErrNoValue
 	}

@@ -66,7 +66,8 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 		}
 	}
 	findings = append(findings, tried.hazards()...)
-	return slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
+	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
+	return append(findings, tried.growth()...)
 }
 
 // reported reports whether an expression of the same line has a finding already; a

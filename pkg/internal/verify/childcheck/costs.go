@@ -31,9 +31,9 @@ func costs(d *definition.Definition, p *plan.Plan, s *samples) diag.List {
 
 // input is what an expression reads, and the custom resource that leads to it.
 type input struct {
-	value    any
-	children map[string]any
-	written  map[string]any
+	value   any
+	vars    expression.Vars
+	written map[string]any
 }
 
 // cost reports an expression that exceeds a limit for one of the inputs. Other errors
@@ -41,7 +41,7 @@ type input struct {
 func cost(d *definition.Definition, program *expression.Program, inputs []input, at ...string) diag.List {
 	var findings diag.List
 	for _, in := range inputs {
-		_, err := program.Run(in.value, expression.Vars{Children: in.children})
+		_, err := program.Run(in.value, in.vars)
 		if limit := new(jq.LimitError); errors.As(err, &limit) {
 			findings.Add(
 				d.Position(at...),
@@ -67,9 +67,9 @@ func (t *run) around(program *expression.Program) []input {
 	reads := program.ReadsChildren()
 	var out []input
 	for _, cr := range all {
-		out = append(out, input{cr.served, nil, cr.written})
+		out = append(out, input{value: cr.served, written: cr.written})
 		if len(reads) > 0 {
-			out = append(out, input{cr.served, withFields(t.otherChildren(cr), reads), cr.written})
+			out = append(out, input{cr.served, expression.Vars{Children: withFields(t.otherChildren(cr), reads)}, cr.written})
 		}
 	}
 	return out
@@ -113,7 +113,7 @@ func (t *run) live() []input {
 	out := []input{{value: map[string]any{}}}
 	for _, cr := range t.samples.plausible {
 		for _, object := range t.rendered(cr) {
-			out = append(out, input{object, nil, cr.written})
+			out = append(out, input{value: object, written: cr.written})
 		}
 	}
 	return out
