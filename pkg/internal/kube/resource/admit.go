@@ -90,6 +90,10 @@ func (s *Schema) Validate(object, old map[string]any) field.ErrorList {
 // validate returns the errors of the schema and, separately, the validation rules that
 // do not hold.
 func (s *Schema) validate(object, old map[string]any) (errs, broken field.ErrorList) {
+	return s.validateBy(nil, object, old)
+}
+
+func (s *Schema) validateBy(pays *purse, object, old map[string]any) (errs, broken field.ErrorList) {
 	u, err := decoded(object)
 	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}, nil
@@ -102,7 +106,7 @@ func (s *Schema) validate(object, old map[string]any) (errs, broken field.ErrorL
 	}
 	s.place(u)
 	if old == nil {
-		return s.validateNew(u)
+		return s.validateNew(u, pays)
 	}
 	before, err := decoded(old)
 	if err != nil {
@@ -170,7 +174,14 @@ func SortErrors(errs field.ErrorList) field.ErrorList {
 	return errs
 }
 
-func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.ErrorList) {
+// forSample is Validate of a new object within the limits of the search for samples.
+func (s *Schema) forSample(object map[string]any) field.ErrorList {
+	errs, broken := s.validateBy(s.purse, object, nil)
+	return append(errs, broken...)
+}
+
+// validateNew validates a new object. pays limits the rules, if it is not nil.
+func (s *Schema) validateNew(u *unstructured.Unstructured, pays *purse) (errs, broken field.ErrorList) {
 	errs = SortErrors(metav.ValidateObjectMetaAccessor(u, s.kind.Namespaced, metav.NameIsDNSSubdomain, field.NewPath("metadata")))
 	errs = append(errs, validation.ValidateCustomResource(nil, u.Object, s.validator)...)
 	errs = append(errs, s.scale(u, errs)...)
@@ -179,7 +190,13 @@ func (s *Schema) validateNew(u *unstructured.Unstructured) (errs, broken field.E
 	if s.rules == nil || blocked(errs) {
 		return errs, nil
 	}
-	broken, _ = s.rules.Validate(context.Background(), nil, s.structural, u.Object, nil, celconfig.RuntimeCELCostBudget)
+	validate := func(budget int64) (field.ErrorList, int64) {
+		return s.rules.Validate(context.Background(), nil, s.structural, u.Object, nil, budget)
+	}
+	if pays != nil {
+		return errs, pays.pay(validate)
+	}
+	broken, _ = validate(celconfig.RuntimeCELCostBudget)
 	return errs, broken
 }
 

@@ -34,14 +34,15 @@ type node struct {
 	whole   bool             // the root, which is always validated
 	fixed   bool             // samples have the example: Kubernetes knows the type, and an author cannot restrict it
 
+	purse *purse
 	once  sync.Once
 	local func(any) field.ErrorList
 }
 
 // newNode pairs a structural schema with its source, because structural schemas have no
 // examples.
-func newNode(s *schema.Structural, from *apiextensions.JSONSchemaProps) *node {
-	n := &node{Structural: s, fields: map[string]*node{}}
+func newNode(s *schema.Structural, from *apiextensions.JSONSchemaProps, pays *purse) *node {
+	n := &node{Structural: s, fields: map[string]*node{}, purse: pays}
 	if from == nil {
 		from = &apiextensions.JSONSchemaProps{}
 	}
@@ -54,7 +55,7 @@ func newNode(s *schema.Structural, from *apiextensions.JSONSchemaProps) *node {
 	}
 	for name, property := range s.Properties {
 		props := from.Properties[name]
-		n.fields[name] = newNode(&property, &props)
+		n.fields[name] = newNode(&property, &props, pays)
 	}
 	n.names = slices.Sorted(maps.Keys(n.fields))
 	if s.Items != nil {
@@ -62,14 +63,14 @@ func newNode(s *schema.Structural, from *apiextensions.JSONSchemaProps) *node {
 		if from.Items != nil {
 			items = from.Items.Schema
 		}
-		n.items = newNode(s.Items, items)
+		n.items = newNode(s.Items, items, pays)
 	}
 	if a := s.AdditionalProperties; a != nil && a.Structural != nil {
 		var values *apiextensions.JSONSchemaProps
 		if from.AdditionalProperties != nil {
 			values = from.AdditionalProperties.Schema
 		}
-		n.values = newNode(a.Structural, values)
+		n.values = newNode(a.Structural, values, pays)
 	}
 	n.hints = hintsOf(n)
 	return n
@@ -111,7 +112,8 @@ func (n *node) prepare() {
 		if rules == nil || blocked(errs) {
 			return errs
 		}
-		found, _ := rules.Validate(context.Background(), nil, n.Structural, value, nil, celconfig.RuntimeCELCostBudget)
-		return append(errs, found...)
+		return append(errs, n.purse.pay(func(budget int64) (field.ErrorList, int64) {
+			return rules.Validate(context.Background(), nil, n.Structural, value, nil, budget)
+		})...)
 	}
 }

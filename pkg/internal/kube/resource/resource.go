@@ -40,6 +40,7 @@ type Schema struct {
 	structural *schema.Structural
 	validator  validation.SchemaValidator
 	rules      *cel.Validator // nil if the schema has no CEL rules
+	purse      *purse         // of the search for samples
 	root       *node
 	sensible   bool // for samples: see Sensible
 }
@@ -69,9 +70,9 @@ func New(kind Kind, props *apiextensionsv1.JSONSchemaProps) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", kind.Kind, err)
 	}
-	s := &Schema{kind: kind, structural: structural, validator: validator}
+	s := &Schema{kind: kind, structural: structural, validator: validator, purse: newPurse()}
 	s.rules = cel.NewValidator(structural, true, celconfig.PerCallLimit)
-	s.root = s.forSamples(newNode(structural, internal))
+	s.root = s.forSamples(newNode(structural, internal, s.purse))
 	return s, nil
 }
 

@@ -90,7 +90,7 @@ func (s *Schema) name(m *maker) string {
 	if m.fits(&d, "sample") {
 		return "sample"
 	}
-	if value, err := m.make(newNode(&property, nil), nil, "name"); err == nil {
+	if value, err := m.make(newNode(&property, nil, s.purse), nil, "name"); err == nil {
 		return value.(string)
 	}
 	return "sample"
@@ -99,12 +99,12 @@ func (s *Schema) name(m *maker) string {
 // violations validates an object as it is and with its defaults, like the API server.
 func (s *Schema) violations(value any) field.ErrorList {
 	object := value.(map[string]any)
-	if errs := s.Validate(object, nil); len(errs) > 0 {
+	if errs := s.forSample(object); len(errs) > 0 {
 		return errs
 	}
 	whole := runtime.DeepCopyJSON(object)
 	s.Default(whole)
-	return s.Validate(whole, nil)
+	return s.forSample(whole)
 }
 
 // forSamples returns the schema's root without the fields that samples do not set.

@@ -67,7 +67,7 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 	}
 	findings = append(findings, tried.hazards()...)
 	findings = slices.DeleteFunc(findings, func(f diag.Finding) bool { return f.Severity == diag.Warning && reported(known, f) })
-	return append(findings, tried.growth()...)
+	return slices.Concat(findings, tried.growth(), costlyRules(d, s))
 }
 
 // reported reports whether an expression of the same line has a finding already; a

@@ -60,6 +60,21 @@ func (f *family) growth() diag.List {
 	return findings
 }
 
+// costlyRules reports validation rules that take so long that the search for samples gave up.
+func costlyRules(d *definition.Definition, s *samples) diag.List {
+	if s.schema == nil || !s.schema.Costly() {
+		return nil
+	}
+	var findings diag.List
+	findings.Warn(
+		d.Position("spec", "api", "versions"),
+		diag.ExpressionCost,
+		"the validation rules take so long that the children were not tried with custom resources that pass them",
+		"nest fewer loops in the rules, or give the lists that they loop over a limit",
+	)
+	return findings
+}
+
 // weighing are programs that are evaluated together.
 type weighing struct {
 	forEach  *expression.Program
