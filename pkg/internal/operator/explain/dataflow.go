@@ -9,7 +9,6 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
-	"github.com/argoperator/argoperator/pkg/internal/operator/dataflow"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -36,7 +35,7 @@ var decided = []string{"namespace", "name", "existence", "role", "subjects", "ru
 
 // dataFlow returns who decides what the operator writes and reads.
 func dataFlow(p *plan.Plan, d *definition.Definition) []Decision {
-	f, out := dataflow.Of(p, d), []Decision{}
+	f, out := p.Flow(d), []Decision{}
 	for _, group := range []struct {
 		of       string
 		children []plan.Child
@@ -88,7 +87,7 @@ func fixedNamespace(c plan.Child) string {
 }
 
 // sourcesOf returns the sources of what a child's programs decide.
-func sourcesOf(f *dataflow.Flow, c plan.Child, what string) []dataflow.Source {
+func sourcesOf(f *plan.Flow, c plan.Child, what string) []plan.Source {
 	switch what {
 	case "namespace":
 		if c.SameNamespace {
@@ -100,13 +99,13 @@ func sourcesOf(f *dataflow.Flow, c plan.Child, what string) []dataflow.Source {
 	case "existence":
 		return slices.Concat(f.Conditions(c.When), f.Conditions(c.ForEach))
 	}
-	var out []dataflow.Source
+	var out []plan.Source
 	for _, part := range c.Object.Parts() {
 		if !slices.Contains(placesOf(part.Path), what) {
 			continue
 		}
 		for _, s := range f.Part(c, part) {
-			if !slices.ContainsFunc(out, func(o dataflow.Source) bool { return o.Path == s.Path && o.Selects == s.Selects }) {
+			if !slices.ContainsFunc(out, func(o plan.Source) bool { return o.Path == s.Path && o.Selects == s.Selects }) {
 				out = append(out, s)
 			}
 		}
@@ -154,12 +153,12 @@ func placesOf(path []string) []string {
 	return []string{"fields"}
 }
 
-func decider(s dataflow.Source, limit string) Decider {
+func decider(s plan.Source, limit string) Decider {
 	return Decider{From: s.String(), Who: string(s.Who), By: s.By, Limit: limit}
 }
 
 // limitOf returns the limit of a source, and that of the namespaces which it may choose.
-func limitOf(p *plan.Plan, d *definition.Definition, what string, s dataflow.Source) string {
+func limitOf(p *plan.Plan, d *definition.Definition, what string, s plan.Source) string {
 	limits := []string{s.Limit}
 	if what == "namespace" && s.Free() {
 		if allowed := d.Operator.Spec.Install.AllowedNamespaces; len(allowed) > 0 {
@@ -194,7 +193,7 @@ func (p Printer) dataFlow(w io.Writer, list []Decision) {
 			text := s.From
 			if s.Limit != "" {
 				text += ": " + s.Limit
-			} else if s.Who == string(dataflow.Author) || s.Who == string(dataflow.Editor) {
+			} else if s.Who == string(plan.ByAuthor) || s.Who == string(plan.ByEditor) {
 				text += ": no limit"
 			}
 			rows = append(rows, []string{of, what, s.Who, text})

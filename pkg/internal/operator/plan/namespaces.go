@@ -6,6 +6,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 )
 
 // If a custom resource chooses a namespace, its author writes or reads in that
@@ -25,46 +26,45 @@ func allowedPattern(patterns []string) string {
 }
 
 // systemPattern returns the regular expression of the namespaces that no custom resource
-// chooses: those of Kubernetes, of both Argos and of the operator.
+// chooses: those of Kubernetes, of both Argos and of the operator. The last one has a place
+// of its own, because a Helm chart replaces it.
 func (p *declared) systemPattern() string {
-	names := []string{"kube-*", "argo", "argo-events", "argo-workflows"}
-	if !slices.Contains(names, p.Shared.Namespace) {
-		names = append(names, p.Shared.Namespace)
-	}
-	return allowedPattern(names)
+	return allowedPattern([]string{"kube-*", "argo", "argo-events", "argo-workflows", p.Shared.Namespace})
 }
 
-// ChoosesNamespace reports whether the custom resource, or the logic, decides in which
-// namespace the child is, or which Namespace it is.
+// ChoosesNamespace reports whether users, or the logic, decide in which namespace the child
+// is, or which Namespace it is.
 func (c Child) ChoosesNamespace() bool {
 	if c.Object == nil {
 		return c.Kind.Namespaced || c.Kind.namespace()
 	}
-	place := c.Namespace
-	switch {
-	case c.Kind.namespace():
-		place = c.ObjectName
-	case c.SameNamespace || !c.Kind.Namespaced:
-		return false
-	}
-	return computed(place)
+	return c.chosen
 }
+
+// ChoosesNamespace reports whether users decide from which namespaces the objects are.
+func (r Related) ChoosesNamespace() bool { return r.chosen }
 
 func (k Kind) namespace() bool { return k.Group == "" && k.Kind == "Namespace" }
 
-// computed reports whether a program depends on its input.
-func computed(p *expression.Program) bool {
-	if p == nil {
-		return false
+// chooseNamespaces finds out which namespaces users decide.
+func (p *declared) chooseNamespaces(d *definition.Definition) {
+	flow := p.Flow(d)
+	free := func(c Child, program *expression.Program) bool {
+		return slices.ContainsFunc(flow.Program(c, program), Source.Free)
 	}
-	_, fixed := p.Const()
-	return !fixed
-}
-
-// ChoosesNamespace reports whether the custom resource decides from which namespaces the
-// objects are: it has their namespace, or selects them from all.
-func (r Related) ChoosesNamespace() bool {
-	return r.Kind.Namespaced && (computed(r.Namespace) || r.Everywhere && computed(r.Selection))
+	for _, list := range [][]Child{p.Children, p.Patches} {
+		for i, c := range list {
+			switch {
+			case c.Kind.namespace():
+				list[i].chosen = free(c, c.ObjectName)
+			case c.Kind.Namespaced && !c.SameNamespace:
+				list[i].chosen = free(c, c.Namespace)
+			}
+		}
+	}
+	for i, r := range p.Related {
+		p.Related[i].chosen = r.Kind.Namespaced && (free(Child{}, r.Namespace) || r.Everywhere && free(Child{}, r.Selection))
+	}
 }
 
 // choosesNamespace reports whether a custom resource, or the logic, chooses any.

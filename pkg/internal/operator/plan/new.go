@@ -85,6 +85,7 @@ func declare(d *definition.Definition) (declared, diag.List) {
 	}
 	inferStatus(d, out.Status)
 	out.API, out.childMetadata = withSchemas(base, d), c.common
+	out.chooseNamespaces(d)
 	return out, c.findings
 }
 

@@ -118,6 +118,7 @@ type Child struct {
 	// the child is understood.
 	Guessed [][]string
 
+	chosen        bool // users decide about the namespace
 	needs         []need
 	podPrograms   podPrograms
 	notInPod      []Reason // the parts of its template that a pod cannot evaluate

@@ -38,6 +38,8 @@ type Related struct {
 
 	Namespace *expression.Program // nil: the definition has none
 	Selection *expression.Program // the names or the labelSelector
+
+	chosen bool // users decide about the namespace
 }
 
 // EnqueueWindow is the length of a window in seconds.

@@ -10,14 +10,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
-	"github.com/argoperator/argoperator/pkg/internal/operator/dataflow"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // checkNamespaces warns of custom resources that choose where the operator writes and
 // reads, and reports fixed namespaces that are not allowed.
 func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
-	r := reach{p: p, d: d, flow: dataflow.Of(p, d), told: map[string]bool{}}
+	r := reach{p: p, d: d, flow: p.Flow(d), told: map[string]bool{}}
 	for _, w := range written(p, d) {
 		r.rights(w)
 		switch c := w.child; {
@@ -43,7 +42,7 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 type reach struct {
 	p        *plan.Plan
 	d        *definition.Definition
-	flow     *dataflow.Flow
+	flow     *plan.Flow
 	told     map[string]bool // sources with a finding
 	findings diag.List
 }
@@ -84,7 +83,7 @@ func (r *reach) name(w target) {
 	exists := w.verb == "change" || w.child.Adopt
 	sources := r.flow.Program(w.child, w.child.ObjectName)
 	source, free := firstFree(sources)
-	own := func(s dataflow.Source) bool { return s.Path == ".metadata.namespace" || s.Path == ".metadata.uid" }
+	own := func(s plan.Source) bool { return s.Path == ".metadata.namespace" || s.Path == ".metadata.uid" }
 	if !free || slices.ContainsFunc(sources, own) || !exists && (!startsComputed(w.text("name")) || source.Path == ".metadata.name") {
 		return
 	}
@@ -117,10 +116,10 @@ func (r *reach) isPrefixed(text string) bool {
 func startsComputed(text string) bool { return strings.HasPrefix(strings.TrimSpace(text), "${") }
 
 // firstFree returns the first source that users choose.
-func firstFree(sources []dataflow.Source) (dataflow.Source, bool) {
-	i := slices.IndexFunc(sources, dataflow.Source.Free)
+func firstFree(sources []plan.Source) (plan.Source, bool) {
+	i := slices.IndexFunc(sources, plan.Source.Free)
 	if i < 0 {
-		return dataflow.Source{}, false
+		return plan.Source{}, false
 	}
 	return sources[i], true
 }

@@ -1,9 +1,4 @@
-// Package dataflow says who decides the values that an operator writes and reads: fields
-// of the custom resource, labels, other children and related objects, through $item, the
-// selection of related objects and the templates of other children.
-//
-// The rule of this package: it may name a source that decides nothing, and omits none.
-package dataflow
+package plan
 
 import (
 	"fmt"
@@ -12,18 +7,22 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
-	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
+
+// The data flow says who decides the values that an operator writes and reads: fields of
+// the custom resource, labels, other children and related objects, through $item, the
+// selection of related objects and the templates of other children. It may name a source
+// that decides nothing, and omits none.
 
 // Who decides a value.
 type Who string
 
 // Those who decide values.
 const (
-	Author     Who = "author"     // who writes the custom resource
-	Editor     Who = "editor"     // who changes a child or a related object
-	Controller Who = "controller" // what writes the status of a child or of a related object
-	Server     Who = "server"     // the API server, or a right to a whole namespace
+	ByAuthor     Who = "author"     // who writes the custom resource
+	ByEditor     Who = "editor"     // who changes a child or a related object
+	ByController Who = "controller" // what writes the status of a child or of a related object
+	ByServer     Who = "server"     // the API server, or a right to a whole namespace
 )
 
 // Source is a value that decides another one.
@@ -39,7 +38,7 @@ type Source struct {
 }
 
 // Free reports whether users choose any value.
-func (s Source) Free() bool { return !s.Finite && (s.Who == Author || s.Who == Editor) }
+func (s Source) Free() bool { return !s.Finite && (s.Who == ByAuthor || s.Who == ByEditor) }
 
 // String names the source in a sentence.
 func (s Source) String() string {
@@ -51,16 +50,16 @@ func (s Source) String() string {
 
 // Flow is the data flow of a definition.
 type Flow struct {
-	p *plan.Plan
+	p *declared
 	d *definition.Definition
 }
 
-// Of returns the data flow of a definition and its plan.
-func Of(p *plan.Plan, d *definition.Definition) *Flow { return &Flow{p, d} }
+// Flow returns the data flow of the definition of a plan.
+func (p *declared) Flow(d *definition.Definition) *Flow { return &Flow{p, d} }
 
 // Program returns the sources of the result of a child's program. The child is the zero
 // value for a program of a related entry.
-func (f *Flow) Program(c plan.Child, p *expression.Program) []Source {
+func (f *Flow) Program(c Child, p *expression.Program) []Source {
 	if p == nil {
 		return nil
 	}
@@ -75,7 +74,7 @@ func (f *Flow) Conditions(p *expression.Program) []Source {
 	if p != nil {
 		for _, o := range p.AllOrigins() {
 			if o.Root == "." || len(o.Path) > 0 { // a variable is also read for each of its paths
-				w.one(plan.Child{}, o)
+				w.one(Child{}, o)
 			}
 		}
 	}
@@ -83,7 +82,7 @@ func (f *Flow) Conditions(p *expression.Program) []Source {
 }
 
 // Part returns the sources of a value of a child's template.
-func (f *Flow) Part(c plan.Child, part expression.Part) []Source {
+func (f *Flow) Part(c Child, part expression.Part) []Source {
 	w := walk{Flow: f}
 	w.all(c, part.Origins(), part.AllOrigins())
 	return w.out
@@ -91,7 +90,7 @@ func (f *Flow) Part(c plan.Child, part expression.Part) []Source {
 
 // At returns the sources of a place of a child's template: of the values at, above and
 // below it. Each stands for any item of a list.
-func (f *Flow) At(c plan.Child, place ...string) []Source {
+func (f *Flow) At(c Child, place ...string) []Source {
 	w := walk{Flow: f}
 	w.at(c, place)
 	return w.out
@@ -111,7 +110,7 @@ func (w *walk) add(s Source) {
 }
 
 // at adds the sources of a place of a template.
-func (w *walk) at(c plan.Child, place []string) {
+func (w *walk) at(c Child, place []string) {
 	if c.Object == nil {
 		return
 	}
@@ -137,7 +136,7 @@ func sameStep(of, place string) bool { return of == place || place == expression
 
 // all adds the sources of a value that comes from paths. If one is of a list of other
 // objects, what else its expression reads decides which of them it is.
-func (w *walk) all(c plan.Child, from, reads []expression.Origin) {
+func (w *walk) all(c Child, from, reads []expression.Origin) {
 	others := false
 	for _, o := range from {
 		others = w.one(c, o) || others
@@ -157,7 +156,7 @@ func (w *walk) fields(paths []expression.Origin, selects string) {
 }
 
 // one adds the sources of a path. It reports whether it is one of several other objects.
-func (w *walk) one(c plan.Child, o expression.Origin) (others bool) {
+func (w *walk) one(c Child, o expression.Origin) (others bool) {
 	id := c.Name + " " + o.String()
 	if slices.Contains(w.seen, id) {
 		return false
@@ -177,7 +176,7 @@ func (w *walk) one(c plan.Child, o expression.Origin) (others bool) {
 }
 
 // item adds the sources of a path below $item.
-func (w *walk) item(c plan.Child, path []string) (others bool) {
+func (w *walk) item(c Child, path []string) (others bool) {
 	if c.ForEach == nil {
 		return false
 	}
@@ -217,7 +216,7 @@ func (w *walk) child(o expression.Origin) (others bool) {
 			path = below(o.Path)
 		}
 		others = others || c.ForEach != nil
-		source := Source{Path: o.String(), Who: Editor, By: fmt.Sprintf("every user who can change the %s of child %s", c.Kind.Kind, c.Name)}
+		source := Source{Path: o.String(), Who: ByEditor, By: fmt.Sprintf("every user who can change the %s of child %s", c.Kind.Kind, c.Name)}
 		switch {
 		case len(path) == 2 && path[0] == "metadata" && path[1] == "name":
 			w.program(c, c.ObjectName)
@@ -225,10 +224,10 @@ func (w *walk) child(o expression.Origin) (others bool) {
 		case len(path) == 2 && path[0] == "metadata" && path[1] == "namespace":
 			w.program(c, c.Namespace)
 			continue
-		case byServer(path):
-			source.Who = Server
+		case ofServer(path):
+			source.Who = ByServer
 		case len(path) > 0 && path[0] == "status":
-			source.Who = Controller
+			source.Who = ByController
 		}
 		w.add(source)
 		if len(path) > 0 {
@@ -238,7 +237,7 @@ func (w *walk) child(o expression.Origin) (others bool) {
 	return others
 }
 
-func (w *walk) program(c plan.Child, p *expression.Program) {
+func (w *walk) program(c Child, p *expression.Program) {
 	if p != nil {
 		w.all(c, p.Origins(), p.AllOrigins())
 	}
@@ -256,12 +255,12 @@ func (w *walk) related(o expression.Origin) (others bool) {
 			path = below(o.Path)
 		}
 		others = others || r.Multiple
-		source := Source{Path: o.String(), Who: Editor, By: fmt.Sprintf("every user who can change the %s of related %s", r.Kind.Kind, r.Name)}
+		source := Source{Path: o.String(), Who: ByEditor, By: fmt.Sprintf("every user who can change the %s of related %s", r.Kind.Kind, r.Name)}
 		switch {
-		case byServer(path), r.Kind.Group == "" && r.Kind.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
-			source.Who = Server
+		case ofServer(path), r.Kind.Group == "" && r.Kind.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
+			source.Who = ByServer
 		case len(path) > 0 && path[0] == "status":
-			source.Who = Controller
+			source.Who = ByController
 		}
 		w.add(source)
 		for _, p := range []*expression.Program{r.Namespace, r.Selection} {
@@ -273,9 +272,9 @@ func (w *walk) related(o expression.Origin) (others bool) {
 	return others
 }
 
-// byServer reports whether the API server sets a field of every object. A namespace is
+// ofServer reports whether the API server sets a field of every object. A namespace is
 // chosen by whoever may create the object in it.
-func byServer(path []string) bool {
+func ofServer(path []string) bool {
 	return len(path) > 1 && path[0] == "metadata" &&
 		slices.Contains([]string{"namespace", "uid", "creationTimestamp", "deletionTimestamp", "generation", "resourceVersion"}, path[1]) ||
 		len(path) == 1 && (path[0] == "kind" || path[0] == "apiVersion")
@@ -285,16 +284,16 @@ func byServer(path []string) bool {
 func (w *walk) field(path []string, selects string) {
 	api := w.p.API.Kind
 	s := Source{
-		Path: expression.Origin{Root: ".", Path: path}.String(), Who: Author, Selects: selects, Field: path,
+		Path: expression.Origin{Root: ".", Path: path}.String(), Who: ByAuthor, Selects: selects, Field: path,
 		By: "every user who can create a " + api.Kind,
 	}
 	switch {
-	case byServer(path), api.Group == "" && api.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
-		s.Who = Server
+	case ofServer(path), api.Group == "" && api.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
+		s.Who = ByServer
 	case len(path) > 0 && path[0] == "status":
-		s.Who = Controller
+		s.Who = ByController
 	default:
-		s.Limit, s.Finite = limit(w.d.Schema(w.d.WorkingVersion()), path)
+		s.Limit, s.Finite = schemaLimit(w.d.Schema(w.d.WorkingVersion()), path)
 	}
 	w.add(s)
 }

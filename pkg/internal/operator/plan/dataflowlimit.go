@@ -1,4 +1,4 @@
-package dataflow
+package plan
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// limit says what a schema demands of the values of a field, and whether it lists them.
-func limit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string, finite bool) {
+// schemaLimit says what a schema demands of the values of a field, and whether it lists them.
+func schemaLimit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string, finite bool) {
 	for _, key := range path {
-		if s = step(s, key); s == nil {
+		if s = schemaStep(s, key); s == nil {
 			return "", false
 		}
 	}
@@ -52,8 +52,8 @@ func limit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string, fini
 	return strings.Join(parts, ", "), false
 }
 
-// step returns the schema of a field, an item or a value; nil if there is none.
-func step(s *apiextensionsv1.JSONSchemaProps, key string) *apiextensionsv1.JSONSchemaProps {
+// schemaStep returns the schema of a field, an item or a value; nil if there is none.
+func schemaStep(s *apiextensionsv1.JSONSchemaProps, key string) *apiextensionsv1.JSONSchemaProps {
 	if s == nil {
 		return nil
 	}
