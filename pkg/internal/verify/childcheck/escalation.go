@@ -39,7 +39,7 @@ func permissionHint(n plan.GrantNeeds) string {
 		resources = "roles, clusterroles"
 	}
 	rule := fmt.Sprintf(
-		"install: {permissions: [{apiGroups: [rbac.authorization.k8s.io], resources: [%s], verbs: [%s]}]}",
+		"install: {permissions: [{apiGroups: [rbac.authorization.k8s.io], resources: [%s], verbs: [%s], reason: the reason}]}",
 		resources,
 		n.Verb,
 	)

@@ -17,6 +17,7 @@ import (
 // reads, and reports fixed namespaces that are not allowed.
 func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 	r := reach{p: p, d: d, flow: p.Flow(d), told: map[string]bool{}}
+	r.permissions()
 	for _, w := range written(p, d) {
 		r.rights(w)
 		switch c := w.child; {

@@ -31,6 +31,17 @@ func (r *reach) escalates(at []string, hint, format string, values ...any) {
 	r.findings.Warn(r.d.Position(at...), diag.PrivilegeEscalation, fmt.Sprintf(format, values...), hint)
 }
 
+// permissions warns of powerful permissions of the definition that have no reason.
+func (r *reach) permissions() {
+	for i, given := range r.d.Operator.Spec.Install.Permissions {
+		if power, has := powerOf(given); has && given.Reason == "" {
+			r.escalates([]string{"spec", "install", "permissions", strconv.Itoa(i), power.Key, strconv.Itoa(power.Index)},
+				"list what is needed, with resourceNames where possible; or write the reason, for those who review the permissions",
+				"%s gets %s in %s, without a reason", r.account(), power.Entry, power.Key)
+		}
+	}
+}
+
 // rights warns of a child, or a patch, with which users get permissions of others.
 func (r *reach) rights(w target) {
 	c, at := w.child, w.at[:len(w.at)-1] // of the template
