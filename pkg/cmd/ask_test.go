@@ -99,13 +99,17 @@ func TestQuoted(t *testing.T) {
 
 func TestPinned(t *testing.T) {
 	tests := map[release.Facts]string{
-		{Version: "v1.2.3"}:                                   "v1.2.3",
-		{Version: "v1.2.3-rc.1"}:                              "v1.2.3-rc.1",
-		{Version: "v0.0.0-20250101000000-0123456789ab"}:       "v0.0.0-20250101000000-0123456789ab",
-		{Version: "v1.2.3", Modified: true}:                   "latest",
-		{Version: "v0.0.0-20250101000000-0123456789ab+dirty"}: "latest",
-		{Version: "(devel)"}:                                  "latest",
-		{}:                                                    "latest",
+		{Version: "v1.2.3"}:                                    "v1.2.3",
+		{Version: "v1.2.3-rc.1"}:                               "v1.2.3-rc.1",
+		{Version: "v0.0.0-20250101000000-0123456789ab"}:        "v0.0.0-20250101000000-0123456789ab",
+		{Version: "v1.2.3", Modified: true}:                    "latest",
+		{Version: "v0.0.0-20250101000000-0123456789ab+dirty"}:  "latest",
+		{Version: "(devel)"}:                                   "latest",
+		{Version: "(devel)", Commit: strings.Repeat("a1", 20)}: strings.Repeat("a1", 20),
+		{Version: "v1.2.3", Commit: strings.Repeat("a1", 20)}:  "v1.2.3",
+		{Commit: strings.Repeat("a1", 20), Modified: true}:     "latest",
+		{Commit: "main"}:                                       "latest",
+		{}:                                                     "latest",
 	}
 	for f, want := range tests {
 		if got := pinned(f); got != want {

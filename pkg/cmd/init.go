@@ -334,11 +334,18 @@ func quoted(word string) string {
 
 var released = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$`)
 
-// pinned returns the installable version of this build; latest if it was built from
-// unreleased source.
+// commit matches a whole commit of Git.
+var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+
+// pinned returns the installable version of this build: a release or a commit. A build
+// from changed source has none; then it is the latest release.
 func pinned(f release.Facts) string {
-	if released.MatchString(f.Version) && !f.Modified {
+	switch {
+	case f.Modified:
+	case released.MatchString(f.Version):
 		return f.Version
+	case commit.MatchString(f.Commit):
+		return f.Commit
 	}
 	return "latest"
 }
