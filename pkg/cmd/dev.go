@@ -146,7 +146,7 @@ func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, resu
 	defer d.live.Stop()
 	d.page, err = page.New(page.Inputs{
 		Live: d.live, Installer: d.installer, Project: d.project,
-		Server: cluster.Config.Host, Kubeconfig: cluster.Kubeconfig, Version: release.Read().Version, RunLogic: d.given,
+		Server: cluster.Config.Host, Kubeconfig: cluster.Kubeconfig, Version: release.Read().Version,
 	}, d.flags.port)
 	if err != nil {
 		return usagef("%w", err)
@@ -233,7 +233,7 @@ func nameOf(o map[string]any) string {
 
 // show shows operators on the page, with the findings of their files.
 func (d *development) show(result argoperator.Result, findings diag.List) error {
-	out := page.Definition{Findings: findings, Files: []string{}}
+	out := page.Definition{Findings: findings, Files: []string{}, RunLogic: d.given}
 	files, err := d.project.Files()
 	if err != nil {
 		return err
@@ -282,7 +282,7 @@ func (d *development) reload(ctx context.Context) {
 	}
 	if err == nil {
 		d.programs.note(result.Objects())
-		_, err = d.programs.optional(ctx) // without consent, the operator runs and its programs do not
+		d.given, err = d.programs.optional(ctx) // without consent, the operator runs and its programs do not
 	}
 	if err == nil {
 		err = d.load(ctx, result)

@@ -76,6 +76,7 @@ type Definition struct {
 	Files     []string
 	Findings  diag.List
 	Operators []Operator
+	RunLogic  bool // its programs run
 }
 
 // Inputs of New.
@@ -85,7 +86,6 @@ type Inputs struct {
 	Project   Project
 	// Server and Kubeconfig tell users how to reach the API server.
 	Server, Kubeconfig, Version string
-	RunLogic                    bool // programs of the definition run
 }
 
 // Server serves the page.

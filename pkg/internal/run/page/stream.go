@@ -33,7 +33,7 @@ func (s *Server) state() (state, <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return state{
-		Server: s.in.Server, Kubeconfig: s.in.Kubeconfig, Version: s.in.Version, RunLogic: s.in.RunLogic,
+		Server: s.in.Server, Kubeconfig: s.in.Kubeconfig, Version: s.in.Version, RunLogic: s.definition.RunLogic,
 		Files: s.definition.Files, Findings: findings(s.definition.Findings), Operators: s.definition.Operators,
 		Loaded: s.in.Live.Loaded(), Switches: s.in.Live.Switches(), Recording: s.in.Live.Recorded(),
 	}, s.changed
