@@ -178,7 +178,11 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 		if made.err != nil {
 			return nil, nil, made.err
 		}
-		findings = append(findings, claim(made.definition, options, taken)...)
+		again := claim(made.definition, options, taken)
+		if !again.HasErrors() {
+			again = claimObjects(made.Operator, made.definition, taken)
+		}
+		findings = append(findings, again...)
 		findings = append(findings, made.findings...)
 		if findings.HasErrors() {
 			continue // keep collecting findings
@@ -272,6 +276,34 @@ func claim(d *definition.Definition, options Options, taken map[string]diag.Posi
 		)
 	}
 	taken[key] = at
+	return findings
+}
+
+// claimed are the kinds of objects that belong to one operator.
+var claimed = []string{"ConfigMap", "EventSource", "Sensor", "WorkflowTemplate", "CronWorkflow"}
+
+// claimObjects reports an object that an operator before has, too: whichever is applied last
+// replaces it, and the program of one operator would run with the rights of the other.
+func claimObjects(o Operator, d *definition.Definition, taken map[string]diag.Position) diag.List {
+	var findings diag.List
+	at := d.Position("metadata", "name")
+	for _, object := range o.Objects {
+		kind := object.GetObjectKind().GroupVersionKind().Kind
+		if !slices.Contains(claimed, kind) {
+			continue
+		}
+		what := kind + " " + object.GetNamespace() + "/" + object.GetName()
+		if first, ok := taken[what]; ok {
+			findings.Add(
+				at,
+				diag.DuplicateValue,
+				fmt.Sprintf("the %s is also one of the operator at %s:%d:%d", what, first.File, first.Line, first.Column),
+				"use another metadata.name or install.namespace, or other names in install.names",
+			)
+			return findings // the others have the same cause
+		}
+		taken[what] = at
+	}
 	return findings
 }
 
