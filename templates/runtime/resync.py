@@ -46,6 +46,8 @@ def reconcile_due(run, why, failed=0):
     """Starts a reconcile of each custom resource that needs one. Returns the number of failures, added to `failed`."""
     total = submitted = 0
     for cr in list_all(run, run.parent):
+        if run.is_own_child(cr):
+            continue
         total += 1
         try:
             reason = why(cr)

@@ -102,6 +102,11 @@ class Run:
             return True
         return entry["namespaced"] and child["metadata"].get("namespace") == (self.namespace if namespace is None else namespace)
 
+    def is_own_child(self, cr):
+        """Whether an object of the custom resource's kind is a child of another one, which the Sensor ignores, too."""
+        kinds = [(entry["apiVersion"].rpartition("/")[0], entry["kind"]) for entry in [self.parent] + self.config["children"]]
+        return kinds[0] in kinds[1:] and (cr["metadata"].get("labels") or {}).get(MANAGED_BY) == self.operator
+
     def has_unowned(self, kind):
         """Whether the definition has a child of this kind that cannot, or must not, have an ownerReference."""
         return any(other.get("unowned") for other in self.config["children"]
