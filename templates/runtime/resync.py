@@ -37,8 +37,9 @@ def condensed_child(run, child):
 
 
 def list_all(run, kind, selector=""):
-    """The objects of a kind in the watched namespaces."""
-    for namespace in (run.watched or [""]) if kind["namespaced"] else [""]:
+    """The objects of a kind in the watched namespaces, or in the only one where related objects are."""
+    fixed = kind.get("fixedNamespace")
+    for namespace in [fixed] if fixed else (run.watched or [""]) if kind["namespaced"] else [""]:
         yield from run.client.list(path_of(kind, namespace), kind, selector)
 
 

@@ -403,7 +403,9 @@ func runtimeRelated(p *decided) []RuntimeRelated {
 		kind := runtimeKind(r.Kind)
 		kind.Name, kind.Secret = r.Name, p.API.Kind.secret()
 		kind.Chosen = r.ChoosesNamespace() || r.Kind.Namespaced && r.FixedNamespace == "" && p.Install.AllowedNamespaces != ""
-		out = append(out, RuntimeRelated{RuntimeKind: kind, Rule: r.Rule, Multiple: r.Multiple, Watch: r.Watch, Delete: r.Delete})
+		out = append(out, RuntimeRelated{
+			RuntimeKind: kind, Rule: r.Rule, FixedNamespace: r.FixedNamespace, Multiple: r.Multiple, Watch: r.Watch, Delete: r.Delete,
+		})
 	}
 	return out
 }

@@ -375,8 +375,9 @@ type RuntimeNeed struct {
 // RuntimeRelated is a kind of related objects, as argoperator's own steps need it.
 type RuntimeRelated struct {
 	RuntimeKind
-	Rule     json.RawMessage `json:"rule"`
-	Multiple bool            `json:"multiple"`
-	Watch    bool            `json:"watch"`
-	Delete   bool            `json:"delete,omitempty"`
+	Rule           json.RawMessage `json:"rule"`
+	FixedNamespace string          `json:"fixedNamespace,omitempty"` // of all its objects
+	Multiple       bool            `json:"multiple"`
+	Watch          bool            `json:"watch"`
+	Delete         bool            `json:"delete,omitempty"`
 }
