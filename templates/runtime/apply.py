@@ -10,7 +10,7 @@ from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
 from objects import apply_child, delete, outlives, patch_others, prune
 from parent import acquire, decorate, refuse_templates, remove_finalizer, state_of, unchanged_parent
 from related import read_related, store_related
-from run import display_name, identity, read_json
+from run import belongs, display_name, identity, read_json
 from status import condition, or_record, record_failure, report_ready, write_status
 
 LONGEST_WAIT = 30 * 24 * 3600  # seconds; a longer delay is split
@@ -92,11 +92,23 @@ def make_children(run, cr, state, answer, here):
             except Failed as failure:
                 log(f"failed: {failure}")
                 failures[key] = failure
+                if key not in live:
+                    live.update(found(run, cr, child))
         if not written or not run.config.get("readsObjects"):
             break
     keep = {identity(child) for child in wanted}
     return (wanted, [child for key, child in live.items() if key in keep], held,
             desired.failures + list(failures.values()))
+
+
+def found(run, cr, child):
+    """The live object of a child that could not be applied, by its identity, if there is one."""
+    try:
+        live = run.client.get(path_of(run.declared(child), child["metadata"].get("namespace"), child["metadata"]["name"]))
+    except ApiError:
+        return {}
+    one = dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live or {})
+    return {identity(child): one} if live and belongs(run, cr, one) else {}
 
 
 def in_order(run, wanted):
