@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 	language "github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -124,6 +125,11 @@ func (c *Case) Definition(engine plan.Engine) []byte {
 		delete(spec, "reconcile")
 	}
 	return document(spec)
+}
+
+// Source returns the definition with its files.
+func (c *Case) Source(engine plan.Engine) argoperator.Source {
+	return argoperator.Source{Name: "operator.yaml", Data: c.Definition(engine), Dir: c.files}
 }
 
 func document(spec map[string]any) []byte {
@@ -299,3 +305,6 @@ func (c *Case) Seed() uint64 { return c.seed }
 
 // Spec returns the part spec of the definition.
 func (c *Case) Spec() map[string]any { return c.spec }
+
+// Kinds returns the kinds that exist before the operator.
+func (c *Case) Kinds() []*apiextensionsv1.CustomResourceDefinition { return c.kinds }

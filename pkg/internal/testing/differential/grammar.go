@@ -22,17 +22,18 @@ const (
 // definition is a drawn definition.
 type definition struct {
 	*drawing
-	fields   []field
-	builtin  string // the existing kind that Kubernetes has; empty: a kind of its own
-	plural   string // of a kind of its own
-	cluster  bool   // the custom resources are cluster-scoped
-	children []child
-	waits    string         // the child whose status the child that is being drawn needs
-	related  string         // how $related.rel is read: one, list; empty: there is none
-	form     string         // how a kind of its own is described
-	selected map[string]any // the selectors of an existing kind of its own
-	spec     map[string]any
-	files    fstest.MapFS
+	fields    []field
+	builtin   string // the existing kind that Kubernetes has; empty: a kind of its own
+	plural    string // of a kind of its own
+	cluster   bool   // the custom resources are cluster-scoped
+	children  []child
+	waits     string         // the child whose status the child that is being drawn needs
+	related   string         // how $related.rel is read: one, list; empty: there is none
+	unwatched bool           // no event comes of related objects
+	form      string         // how a kind of its own is described
+	selected  map[string]any // the selectors of an existing kind of its own
+	spec      map[string]any
+	files     fstest.MapFS
 }
 
 // child is what later children and the status know of a child.
@@ -349,7 +350,7 @@ func (d *definition) others() {
 	if d.cluster && entry["kind"] == "ConfigMap" {
 		entry["namespace"] = namespace
 	}
-	if d.rarely("related.watch", 4) {
+	if d.unwatched = d.rarely("related.watch", 4); d.unwatched {
 		entry["watch"] = false
 	}
 	d.spec["related"] = []any{entry}

@@ -79,7 +79,7 @@ func (w *world) oneReady(n int) error {
 	if status == nil {
 		return nil
 	}
-	return w.Patch(o, "status", "controller", map[string]any{"status": status})
+	return w.Patch(o, "status", controller, map[string]any{"status": status})
 }
 
 // drift changes a child by hand.

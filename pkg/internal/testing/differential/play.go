@@ -25,6 +25,7 @@ const (
 	Model        = "model"         // the cluster is not as the expressions say
 	NotConverged = "not-converged" // a second pass writes
 	LeftBehind   = "left-behind"   // something stays after the deletion
+	Forbidden    = "forbidden"     // the operator has no right to do what it does
 	Crash        = "crash"         // argoperator fails
 )
 
@@ -59,8 +60,7 @@ func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
 			verdict.Difference = &Difference{Crash, "", "panic", fmt.Sprintf("%v\n%s", p, debug.Stack())}
 		}
 	}()
-	result, err := argoperator.Generate([]argoperator.Source{{Name: "operator.yaml", Data: c.Definition(""), Dir: c.files}},
-		argoperator.Options{})
+	result, err := argoperator.Generate([]argoperator.Source{c.Source("")}, argoperator.Options{})
 	if err != nil {
 		return Verdict{Difference: &Difference{Crash, "", "generate", err.Error()}}, nil
 	}
@@ -225,8 +225,11 @@ func (j *player) life(operators []operator) error {
 	return j.deletion()
 }
 
-// hasSecond reports whether there is another custom resource before the one that lives.
-func (c *Case) hasSecond() bool { return c.rarely("second", 4) && c.spec["patches"] == nil }
+// hasSecond reports whether there is another custom resource before the one that lives. None
+// refers to others that it does not watch.
+func (c *Case) hasSecond() bool {
+	return c.rarely("second", 4) && c.spec["patches"] == nil && !c.unwatched
+}
 
 // lifeSteps is the number of moves between the creation and the deletion.
 const lifeSteps = 5
@@ -328,6 +331,10 @@ func (j *player) deliver(w *world, how mode, before int) error {
 // compare compares the engines.
 func (j *player) compare(step string) {
 	for _, w := range j.worlds {
+		if len(w.forbidden) > 0 {
+			j.report(Forbidden, w, step, strings.Join(w.forbidden, "\n"))
+			return
+		}
 		if why := w.tooEarly(); why != "" {
 			j.report(Model, w, step, why)
 			return

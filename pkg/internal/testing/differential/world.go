@@ -12,9 +12,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 	language "github.com/argoperator/argoperator/pkg/internal/lang/definition"
-	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
@@ -31,6 +31,9 @@ type world struct {
 	uid    string
 	seen   int // steps of the trace that have been checked
 
+	grants    []argo.Grant
+	forbidden []string // requests that the roles of the operator do not allow
+
 	wasReady bool // children have been made ready
 	failed   bool // a request has failed, which a kind without conditions does not show
 }
@@ -41,12 +44,13 @@ type operator struct {
 	objects  []manifest.Object
 	kinds    []*apiextensionsv1.CustomResourceDefinition
 	prepared *simulate.Prepared
+	requests func(cluster.Call) // called with each request; nil: not called
 }
 
 // planned returns the operator on an engine, and findings if the engine does not support
 // the definition.
 func (c *Case) planned(engine plan.Engine) (operator, diag.List) {
-	definitions, findings := language.Parse(source.Input{Name: "operator.yaml", Data: c.Definition(engine), Dir: c.files})
+	definitions, findings := language.Parse(c.Source(engine))
 	if findings.HasErrors() || len(definitions) != 1 {
 		return operator{}, findings
 	}
@@ -61,22 +65,31 @@ func (c *Case) planned(engine plan.Engine) (operator, diag.List) {
 			kinds = append(kinds, crd)
 		}
 	}
-	return operator{p, manifest.Build(p), kinds, simulate.NewPrepared()}, nil
+	return operator{plan: p, objects: manifest.Build(p), kinds: kinds, prepared: simulate.NewPrepared()}, nil
 }
 
 // begin starts a cluster with the operator.
 func (o operator) begin(c *Case, runner simulate.Runner) (*world, error) {
-	s, err := simulate.New(simulate.Inputs{Objects: o.objects, Kinds: o.kinds, Runner: runner, Prepared: o.prepared})
+	w := &world{c: c, engine: o.plan.Reconcile.Engine, plan: o.plan, grants: argo.GrantsOf(argo.NewObjects(o.objects))}
+	requests := func(call cluster.Call) {
+		w.checkRights(call)
+		if o.requests != nil {
+			o.requests(call)
+		}
+	}
+	var err error
+	w.Simulation, err = simulate.New(simulate.Inputs{
+		Objects: o.objects, Kinds: o.kinds, Runner: runner, Prepared: o.prepared, Requests: requests,
+	})
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Simulation: s, c: c, engine: o.plan.Reconcile.Engine, plan: o.plan}
 	for _, object := range c.othersObjects() {
-		if err := s.Apply(object); err != nil {
+		if err := w.Apply(object); err != nil {
 			return nil, err
 		}
 	}
-	return w, s.Run(context.Background())
+	return w, w.Run(context.Background())
 }
 
 // create writes the custom resource.
@@ -97,8 +110,11 @@ func (w *world) edit(cr map[string]any) error {
 	return w.Patch(cr, "", byHand, patch)
 }
 
-// byHand is the field manager of changes by hand.
-const byHand = "kubectl-edit"
+// The field managers of changes by hand, and of the controllers of children.
+const (
+	byHand     = "kubectl-edit"
+	controller = "kube-controller-manager"
+)
 
 // mergePatch returns the merge patch from one object to another.
 func mergePatch(from, to map[string]any) map[string]any {
@@ -170,7 +186,7 @@ func (w *world) ready() error {
 				continue
 			}
 			changed = true
-			if err := w.Patch(o, "status", "controller", map[string]any{"status": status}); err != nil {
+			if err := w.Patch(o, "status", controller, map[string]any{"status": status}); err != nil {
 				return err
 			}
 		}
