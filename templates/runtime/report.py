@@ -9,8 +9,8 @@ from status import record_failure
 def report(run):
     """Reports a failure that no container of the Workflow could report itself: logic that crashed, a deadline."""
     cr = run.get_parent()
-    if cr is None:
-        log(f"{run.key} is gone: nothing to report")
+    if cr is None or not run.parent["status"]:
+        log(f"{run.key} {'is gone' if cr is None else 'has no status'}: nothing to report")
         return 0
     for given in (cr.get("status") or {}).get("conditions") or []:
         told = run.workflow().split()[0] in (given.get("message") or "").split()
