@@ -157,6 +157,7 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 	taken := map[string]diag.Position{}
 	found := false
 	var groups groups
+	var endless cycles
 	var positions []diag.Position
 	definitions := func(yield func(*definition.Definition) bool) {
 		for read := range inOrder(slices.Values(sources), parser(sources)) {
@@ -188,10 +189,12 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 			continue // keep collecting findings
 		}
 		groups.add(made.Operator)
+		endless.add(made.Operator)
 		if err := use(made.Operator); err != nil {
 			return nil, nil, err
 		}
 	}
+	findings = append(findings, endless.findings()...)
 	var shared []Group
 	for _, members := range groups {
 		group, wrong, err := generateGroup(members, taken)

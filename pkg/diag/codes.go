@@ -95,6 +95,7 @@ const (
 	Uniqueness          = "uniqueness"
 	SecretExposed       = "secret-exposed"
 	ExpressionCost      = "expression-cost"
+	EndlessChildren     = "endless-children"
 	ImmutableField      = "immutable-field"
 
 	// What a cluster accepts, and what does not work there.
@@ -188,6 +189,7 @@ func Codes() []Code {
 		{NoAdmissionPolicy, "Users can change the state that the operator relies on, because the admission policies are turned off."},
 		{Uniqueness, "Several custom resources, or items of forEach, may share one child: its name does not tell them apart."},
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},
+		{EndlessChildren, "Operators make custom resources of each other, without a condition that ends it."},
 		{ExpressionCost, "The time of an expression grows faster than the custom resource, which may keep a Sensor busy for long."},
 		{SecretExposed, "Users without permission to read Secrets can read their content."},
 		{BadIgnore, "A comment argoperator:ignore has no reason, names an unknown code, or names an error of a definition."},
