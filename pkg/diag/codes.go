@@ -106,6 +106,8 @@ const (
 	LossyVersion   = "lossy-version"
 	DeletedOnFlip  = "deleted-on-flip"
 	OpenToAll      = "open-to-all"
+
+	InterpretedText = "interpreted-text"
 )
 
 // Code is the code of a finding with its meaning.
@@ -205,5 +207,6 @@ func Codes() []Code {
 		{LossyVersion, "Custom resources that are written in one version lose a field, or become invalid, in another."},
 		{DeletedOnFlip, "A change of `when` deletes an object that onDelete: Orphan seems to protect."},
 		{OpenToAll, "A rule of a NetworkPolicy without peers allows all of them."},
+		{InterpretedText, "A text of the custom resource is a part of a program that a shell or another interpreter runs."},
 	}
 }

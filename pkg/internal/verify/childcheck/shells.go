@@ -1,0 +1,156 @@
+package childcheck
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+)
+
+// substitution is code for a shell. It runs where it is not in single quotes.
+const substitution = "$(b)"
+
+// codes are texts that are code where they are not quoted: in a word or in double quotes, in
+// single quotes, and in any quotes of another interpreter.
+var codes = []struct {
+	text  string
+	shell bool
+}{{"a" + substitution, true}, {"a'" + substitution, true}, {`a'"(b)`, false}}
+
+// maxCodeSamples limits the samples of which each text is replaced by code.
+const maxCodeSamples = 8
+
+// interpreted warns of a text of the custom resource that is a part of a program, where the
+// schema permits that it is code.
+func (f *family) interpreted(child int) diag.List {
+	r := f.runs[child]
+	if f.samples.schema == nil || !slices.ContainsFunc(r.child.Object.Parts(), inCommand) {
+		return nil
+	}
+	var findings diag.List
+	told := map[string]bool{}
+	for _, cr := range r.having[:min(len(r.having), maxCodeSamples)] {
+		for _, at := range textsIn(cr.written, nil) {
+			if !usersKey(at) || !slices.ContainsFunc(r.reads, func(path []string) bool { return overlap(path, at) }) {
+				continue
+			}
+			field := jqField(at)
+			for i, code := range codes {
+				changed, _ := replaced(cr.written, at, code.text)
+				written, _ := changed.(map[string]any)
+				for _, found := range f.interprets(r, written, i) {
+					key := field + " " + strings.Join(found.at, ".")
+					if told[key] || !f.samples.admits(written) {
+						continue
+					}
+					told[key] = true
+					findings = append(findings, f.interpretedIn(child, found, field, i, written)...)
+				}
+			}
+		}
+	}
+	return findings
+}
+
+// interpretedIn returns the warning of a program with a text, with the smallest custom resource.
+func (f *family) interpretedIn(child int, in script, field string, code int, written map[string]any) diag.List {
+	var findings diag.List
+	least := f.samples.schema.Shrink(written, func(object map[string]any) bool {
+		return slices.ContainsFunc(f.interprets(f.runs[child], object, code), func(s script) bool { return slices.Equal(s.at, in.at) })
+	})
+	findings.Warn(f.at(child, in.at...), diag.InterpretedText, fmt.Sprintf(
+		"%s runs %s as a part of its program, where the custom resource has %s", in.interpreter, field, specOf(least)),
+		instead(in, field, f.runs[child].child.ForEach != nil))
+	return findings
+}
+
+// inCommand reports whether a value that expressions compute can be a part of a command.
+func inCommand(p expression.Part) bool {
+	return slices.ContainsFunc(p.Path, func(key string) bool {
+		return slices.Contains([]string{"command", "args", "source", "containers", "initContainers"}, key)
+	})
+}
+
+// interprets returns the programs of a child in which a text is code.
+func (f *family) interprets(r *run, written map[string]any, code int) []script {
+	var out []script
+	one := customResource{written: written, served: f.samples.place.served(f.samples.schema.Defaulted(written), f.samples.api.Namespaced)}
+	for _, env := range r.environments(one) {
+		for _, object := range r.render(one, env).objects {
+			for _, s := range scriptsIn(object) {
+				runs := strings.Contains(s.text, codes[code].text)
+				if s.shell {
+					runs = shellRuns(s.text, substitution)
+				}
+				if s.shell == codes[code].shell && runs {
+					out = append(out, s)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// instead says how to pass a text to a program.
+func instead(s script, field string, each bool) string {
+	value, quoted := field, field
+	switch list, item, isItem := strings.Cut(field, "[]"); {
+	case isItem && each && !strings.Contains(item, "[]"):
+		value, quoted = "$item"+item, "$item"+item
+	case isItem && item == "":
+		value, quoted = list+` | join(\" \")`, list
+	case isItem:
+		value, quoted = "VALUE", "VALUE"
+	}
+	const restrict = "or restrict the field in the schema (pattern, enum)"
+	if !s.shell {
+		return fmt.Sprintf(`pass it as an environment variable: env: [{name: TEXT, value: "${ %s }"}]; `+restrict, value)
+	}
+	return fmt.Sprintf(`pass it as an environment variable, and write "$TEXT" in the script: env: [{name: TEXT, value: "${ %s }"}]; `+
+		"or quote it: ${ %s | @sh }; "+restrict, value, quoted)
+}
+
+// textsIn returns the paths of the texts in a value.
+func textsIn(value any, at []string) [][]string {
+	var out [][]string
+	switch value := value.(type) {
+	case string:
+		return [][]string{at}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			out = append(out, textsIn(value[key], append(slices.Clip(at), key))...)
+		}
+	case []any:
+		for i, item := range value {
+			out = append(out, textsIn(item, append(slices.Clip(at), strconv.Itoa(i)))...)
+		}
+	}
+	return out
+}
+
+// jqField returns a path as jq, with [] for each item.
+func jqField(at []string) string {
+	var b strings.Builder
+	for _, key := range at {
+		if _, err := strconv.Atoi(key); err == nil {
+			b.WriteString("[]")
+			continue
+		}
+		if !jq.IsName(key) {
+			key = jq.Quote(key)
+		}
+		b.WriteString("." + key)
+	}
+	return b.String()
+}
+
+// overlap reports whether one of two paths is the other, or above it.
+func overlap(a, b []string) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
+}
