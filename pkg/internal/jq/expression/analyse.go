@@ -43,6 +43,7 @@ type analyser struct {
 	reads        reads
 	tests        [][2]int      // from where to where the reads only decide between values
 	lost         [][2]int      // from where to where the values are not in the result
+	keyed        [][2]int      // from where to where it has the keys of the values
 	guards       []read        // paths that were tested, so they are not missing from here on
 	pending      []*gojq.Query // the right operands of the `and` whose left one is walked
 	calls        []*function   // the functions that are being expanded
@@ -84,7 +85,8 @@ func (c *templates) analyse(e *expr) {
 		a.reads = append(a.reads, read{root: inputRoot})
 	}
 	e.carried = a.carriedReads()
-	c.carried = append(c.carried, e.carried...)
+	e.chosen = append(a.keyedReads(), e.carried...)
+	c.carried, c.chosen = append(c.carried, e.carried...), append(c.chosen, e.chosen...)
 	a.wholeChildren()
 	c.reads = append(c.reads, a.reads...)
 	e.reads = a.reads

@@ -27,7 +27,12 @@ func (a *analyser) call(f *gojq.Func, in value, names *env) result {
 		return one(unknown())
 	}
 	if losesAll(f, names) {
-		return a.losing(func() result { return a.known(f, in, names) })
+		from := len(a.reads)
+		r := a.losing(func() result { return a.known(f, in, names) })
+		if f.Name == "keys" {
+			a.keyed = append(a.keyed, [2]int{from, len(a.reads)})
+		}
+		return r
 	}
 	return a.known(f, in, names)
 }

@@ -23,6 +23,7 @@ type expr struct {
 	defines bool  // source starts with a function definition
 	reads   reads // what it reads
 	carried reads // see Program
+	chosen  reads
 	result
 }
 

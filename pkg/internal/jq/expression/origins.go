@@ -25,6 +25,13 @@ func (p *Program) Origins() []Origin { return p.carried.origins() }
 // Origins lists the places whose values may become a part of the value.
 func (p Part) Origins() []Origin { return p.carried.origins() }
 
+// Choices lists the places whose values, or the keys of which, may become a part of the
+// result. Whoever writes them chooses it.
+func (p *Program) Choices() []Origin { return p.chosen.origins() }
+
+// Choices lists the places whose values, or the keys of which, may become a part of the value.
+func (p Part) Choices() []Origin { return p.chosen.origins() }
+
 // AllOrigins lists the places that the program reads, also those that only decide between values.
 func (p *Program) AllOrigins() []Origin { return p.reads.origins() }
 
@@ -32,22 +39,22 @@ func (p *Program) AllOrigins() []Origin { return p.reads.origins() }
 func (p Part) AllOrigins() []Origin { return p.reads.origins() }
 
 // Is returns the places of which a whole value is one, apart from constants; none if it is computed.
-func (p Part) Is() []Origin { return exact(p.from, p.carried) }
+func (p Part) Is() []Origin { return exact(p.from, p.chosen) }
 
 // ItemsAre returns the places of which each item of a list is one; none if they are computed.
 func (p Part) ItemsAre() []Origin {
-	if is := exact(p.from, p.carried); is != nil {
+	if is := exact(p.from, p.chosen); is != nil {
 		return reads(below(p.from, each)).origins()
 	}
-	return exact(p.of, p.carried)
+	return exact(p.of, p.chosen)
 }
 
 // exact returns places if a value that comes from them has nothing else in it.
-func exact(from, carried reads) []Origin {
+func exact(from, chosen reads) []Origin {
 	other := func(flow read) bool {
 		return !slices.ContainsFunc(from, func(one read) bool { return one.covers(flow) })
 	}
-	if len(from) == 0 || slices.ContainsFunc(carried, other) {
+	if len(from) == 0 || slices.ContainsFunc(chosen, other) {
 		return nil
 	}
 	return reads(from).origins()
@@ -85,6 +92,15 @@ func (a *analyser) carriedReads() reads {
 		if !slices.ContainsFunc(a.tests, within) && !slices.ContainsFunc(a.lost, within) {
 			out = append(out, one)
 		}
+	}
+	return out
+}
+
+// keyedReads returns the reads of values whose keys may become a part of the result.
+func (a *analyser) keyedReads() reads {
+	var out reads
+	for _, r := range a.keyed {
+		out = append(out, a.reads[r[0]:r[1]]...)
 	}
 	return out
 }

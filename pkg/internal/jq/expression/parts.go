@@ -19,7 +19,7 @@ type Part struct {
 
 	texts []string
 
-	from, of, reads, carried reads
+	from, of, reads, carried, chosen reads
 }
 
 // Parts returns the values of a template that expressions compute.

@@ -64,7 +64,7 @@ func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 	}
 	p, problems := c.program(node{source: e.one(), typ: e.toType()})
 	if p != nil {
-		p.computed = []Part{{Whole: true, from: e.from, of: e.of, reads: e.reads, carried: e.carried}}
+		p.computed = []Part{{Whole: true, from: e.from, of: e.of, reads: e.reads, carried: e.carried, chosen: e.chosen}}
 	}
 	return p, problems
 }

@@ -38,6 +38,7 @@ type templates struct {
 	problems  []Problem
 	reads     reads
 	carried   reads // those of values that may become a part of the result
+	chosen    reads // see Program
 	needs     []Need
 	parts     []located
 	computed  []Part
@@ -90,7 +91,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
-	p.carried, p.needs, p.typ, p.parts, p.computed = c.carried, c.needs, n.typ, c.parts, c.computed
+	p.carried, p.chosen, p.needs, p.typ, p.parts, p.computed = c.carried, c.chosen, c.needs, n.typ, c.parts, c.computed
 	p.waits, p.apart = sync.OnceValue(p.compiledNeeds), sync.OnceValue(p.compiledParts)
 	return p, c.problems
 }
@@ -211,7 +212,7 @@ func (c *templates) scalar(path []string, text string, want schema.Type) node {
 		c.located(e, source)
 		c.computed = append(c.computed, Part{
 			Path: path, Whole: true, Types: []schema.Type{e.toType()}, Null: e.mayBeNull(), from: e.from, of: e.of,
-			reads: e.reads, carried: e.carried,
+			reads: e.reads, carried: e.carried, chosen: e.chosen,
 		})
 		return node{source: source, null: e.mayBeNull(), expr: e, typ: e.toType()}
 	}
@@ -280,6 +281,7 @@ func (c *templates) interpolate(path []string, parts []part, fits use) node {
 		b.WriteString(`\(` + source + `)`)
 		whole.texts, whole.Types = append(whole.texts, ""), append(whole.Types, e.toType())
 		whole.reads, whole.carried = append(whole.reads, e.reads...), append(whole.carried, e.carried...)
+		whole.chosen = append(whole.chosen, e.chosen...)
 	}
 	c.computed = append(c.computed, whole)
 	b.WriteByte('"')

@@ -64,7 +64,7 @@ func (f *Flow) Program(c Child, p *expression.Program) []Source {
 		return nil
 	}
 	w := walk{Flow: f}
-	w.all(c, p.Origins(), p.AllOrigins())
+	w.all(c, p.Choices(), p.AllOrigins())
 	return w.out
 }
 
@@ -84,7 +84,7 @@ func (f *Flow) Conditions(p *expression.Program) []Source {
 // Part returns the sources of a value of a child's template.
 func (f *Flow) Part(c Child, part expression.Part) []Source {
 	w := walk{Flow: f}
-	w.all(c, part.Origins(), part.AllOrigins())
+	w.all(c, part.Choices(), part.AllOrigins())
 	return w.out
 }
 
@@ -126,7 +126,7 @@ func (w *walk) at(c Child, place []string) {
 			}
 			continue
 		}
-		w.all(c, part.Origins(), part.AllOrigins())
+		w.all(c, part.Choices(), part.AllOrigins())
 	}
 }
 
@@ -183,7 +183,7 @@ func (w *walk) item(c Child, path []string) (others bool) {
 	for _, part := range c.ForEach.Parts() {
 		from := part.ItemsAre()
 		if from == nil {
-			from, path = part.Origins(), nil
+			from, path = part.Choices(), nil
 		}
 		for _, o := range from {
 			o.Path = slices.Concat(o.Path, path)
@@ -239,7 +239,7 @@ func (w *walk) child(o expression.Origin) (others bool) {
 
 func (w *walk) program(c Child, p *expression.Program) {
 	if p != nil {
-		w.all(c, p.Origins(), p.AllOrigins())
+		w.all(c, p.Choices(), p.AllOrigins())
 	}
 }
 
