@@ -155,13 +155,13 @@ func (c *chart) template(adjustable, plain any, at string) (any, error) {
 var digest = regexp.MustCompile(`[0-9a-f]{16}`)
 
 // text returns a string of the template. Apart from the values, only a digest may
-// differ from the plain string.
+// differ from the plain string, and the space in jq, which has lines of limited length.
 func (c *chart) text(adjustable, plain, at string) (string, error) {
 	filled := c.filled.Replace(adjustable)
-	if filled == plain {
+	if filled == plain || unspaced(filled) == unspaced(plain) {
 		return c.opened.Replace(adjustable), nil
 	}
-	if digest.ReplaceAllString(filled, "") != digest.ReplaceAllString(plain, "") {
+	if unspaced(digest.ReplaceAllString(filled, "")) != unspaced(digest.ReplaceAllString(plain, "")) {
 		return "", fmt.Errorf("%s: a value changes more than its own place", at)
 	}
 	known, actions := digest.FindAllString(plain, -1), slices.Clone(c.actions)
@@ -172,6 +172,8 @@ func (c *chart) text(adjustable, plain, at string) (string, error) {
 	}
 	return strings.NewReplacer(actions...).Replace(adjustable), nil
 }
+
+func unspaced(text string) string { return strings.Join(strings.Fields(text), "") }
 
 // literalBraces escapes braces of the object itself, for example Argo's templates.
 const literalBraces = "{{`{{`}}"
