@@ -17,7 +17,7 @@ func (r Result) Requirements() ([]doctor.Requirements, error) {
 		needs := doctor.Requirements{
 			Operator: o.Name, Namespace: settings.Namespace, EventBus: settings.EventBus.Name, IncludesBus: settings.EventBus.Managed,
 			Manifests: stream,
-			Group:     kind.Group, Kind: kind.Kind, ManagedBy: o.plan.Operator.Name,
+			Group:     kind.Group, Kind: kind.Kind, Plural: kind.Plural, ManagedBy: o.plan.Operator.Name,
 		}
 		for _, object := range o.Objects {
 			needs.Objects = append(needs.Objects, doctor.Identity{

@@ -42,7 +42,9 @@ definition that you applied, and delete one stage after the other:
   operator   Everything else.
   leftovers  After an upgrade: objects in the cluster that an earlier version of
              the operator or of its definition made, and this one does not.
-             It never prints a CustomResourceDefinition. It needs kubectl.
+             It prints why to stderr, also of objects that only look like it.
+             It never prints a CustomResourceDefinition, a Namespace or a
+             PersistentVolume. It needs kubectl.
 
 If you delete everything at once, custom resources with a finalizer wait for an
 operator that is gone. A stage without objects prints nothing. Notes on objects
@@ -148,8 +150,13 @@ func generateLeftovers(ctx context.Context, s streams, from *sourceFlags, flags 
 			s.say("looking for leftovers: %v", err)
 			return errFindings
 		}
-		for _, of := range left {
-			all.Objects = append(all.Objects, of.Object())
+		for _, one := range left {
+			if one.Doubt != "" {
+				s.say("left alone: %s", one)
+				continue
+			}
+			s.say("to delete: %s", one)
+			all.Objects = append(all.Objects, one.Object())
 		}
 	}
 	if len(all.Objects) == 0 {

@@ -176,7 +176,7 @@ END
 "get eventsources,sensors "*) argoperator generate -f . -o json ;;
 "get guestbooks "*) cat samples/guestbook.yaml ;;
 *"api-resources "*) echo sensors.argoproj.io ;;
-*"--selector "*) echo '{"items":[{"apiVersion":"argoproj.io/v1alpha1","kind":"Sensor","metadata":{"namespace":"argo-events","name":"old"}}]}' ;;
+*"--selector "*) echo '{"items":[{"apiVersion":"argoproj.io/v1alpha1","kind":"Sensor","metadata":{"namespace":"argo-events","name":"guestbook-2"}}]}' ;;
 diff*) cat > diff.txt ;;
 *) exit 1 ;;
 esac

@@ -33,6 +33,7 @@ type Requirements struct {
 
 	Objects     []Identity // of the manifests
 	Group, Kind string     // of the custom resources
+	Plural      string     // their resource
 	Children    []string   // their names in the definition
 	ManagedBy   string     // the value of the label of children
 }

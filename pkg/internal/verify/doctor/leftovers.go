@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -45,24 +46,56 @@ var operatorKinds = []string{
 	"podmonitors.monitoring.coreos.com", "prometheusrules.monitoring.coreos.com",
 }
 
+// Leftover is an object that an earlier version of an operator seems to have made. Users
+// may write labels, so they are no proof.
+type Leftover struct {
+	Identity
+	Why   string // what the object was
+	Doubt string // why it is perhaps an object of others, or what would go with it; empty: it may be deleted
+}
+
+// String returns the object and what is known of it.
+func (l Leftover) String() string {
+	text := strings.TrimPrefix(l.Namespace+"/", "/") + l.Kind + "/" + l.Name + ": " + l.Why
+	if l.Doubt != "" {
+		text += ", but " + l.Doubt
+	}
+	return text
+}
+
+// tooMuch are the kinds of children that are never deleted, with what would go with
+// them.
+var tooMuch = map[schema.GroupKind]string{
+	{Kind: "Namespace"}:        "everything in it would go with it",
+	{Kind: "PersistentVolume"}: "its data may go with it",
+	{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}: "all of its objects would go with it",
+}
+
+// ownSuffixes end the names of an operator's objects of the kinds that others have in its
+// namespace, too.
+var ownSuffixes = []string{"source", "sensor", "resync", "workflow", "token", "sensor-token", "logic", "runtime"}
+
 // Leftovers returns the objects in the cluster that an earlier version of an operator
 // made and this one does not: its own, and the objects of children that its definition
 // no longer has.
-func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Identity, error) {
+func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, error) {
 	out, said, err := ask(ctx, nil, "api-resources", "--verbs=list,delete", "--output=name")
 	if err != nil {
 		return nil, errors.New(firstLine(said, err))
 	}
 	served := strings.Fields(string(out))
-	own := slices.DeleteFunc(slices.Clone(operatorKinds), func(kind string) bool { return !slices.Contains(served, kind) })
-	left, err := labelled(ctx, ask, own, "app.kubernetes.io/managed-by=argoperator,app.kubernetes.io/name="+needs.Operator)
+	kinds := slices.DeleteFunc(slices.Clone(operatorKinds), func(kind string) bool { return !slices.Contains(served, kind) })
+	own, err := labelled(ctx, ask, kinds, "app.kubernetes.io/managed-by=argoperator,app.kubernetes.io/name="+needs.Operator)
 	if err != nil {
 		return nil, err
 	}
-	left = slices.DeleteFunc(left, func(o ownedObject) bool {
+	var all []Leftover
+	for _, o := range own {
 		made := slices.ContainsFunc(needs.Objects, func(i Identity) bool { return i.unversioned() == o.unversioned() })
-		return made || !needs.own(o.Identity)
-	})
+		if !made && needs.own(o.Identity) {
+			all = append(all, Leftover{o.Identity, "a part of the operator " + needs.Operator, needs.doubtName(o.Identity)})
+		}
+	}
 	selector := "app.kubernetes.io/managed-by=" + needs.ManagedBy + ",argoperator.dev/child"
 	if len(needs.Children) > 0 {
 		selector += ",argoperator.dev/child notin (" + strings.Join(needs.Children, ",") + ")"
@@ -72,21 +105,34 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Identity, er
 		return nil, err
 	}
 	children = slices.DeleteFunc(children, func(o ownedObject) bool { return !o.isChildOf(needs) })
-	var all []Identity
-	for _, o := range append(left, children...) {
-		all = append(all, o.Identity)
+	var uids map[string]string
+	if slices.ContainsFunc(children, func(o ownedObject) bool { return len(o.owners) == 0 }) {
+		uids = customResources(ctx, ask, needs)
 	}
-	slices.SortFunc(all, func(a, b Identity) int {
+	for _, o := range children {
+		why := fmt.Sprintf("the child %s of %s %s", o.labels[childLabel], needs.Kind, o.annotations[ownerAnnotation])
+		all = append(all, Leftover{o.Identity, why, o.doubt(needs, uids)})
+	}
+	slices.SortFunc(all, func(a, b Leftover) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
-	return slices.Compact(all), nil
+	return slices.CompactFunc(all, func(a, b Leftover) bool { return a.Identity == b.Identity }), nil
 }
+
+// Keys of labels and annotations of children.
+const (
+	childLabel      = "argoperator.dev/child"
+	ownerUIDLabel   = "argoperator.dev/owner-uid"
+	namespaceLabel  = "argoperator.dev/operator-namespace"
+	ownerAnnotation = "argoperator.dev/owner"
+)
 
 // ownedObject is an object with what tells whose it is.
 type ownedObject struct {
 	Identity
-	annotations map[string]string
-	owners      []schema.GroupVersionKind
+	labels, annotations map[string]string
+	owners              []metav1.OwnerReference
+	fields              []metav1.ManagedFieldsEntry
 }
 
 // own reports whether an object with the operator's labels is of this installation:
@@ -96,18 +142,60 @@ func (r Requirements) own(o Identity) bool {
 		strings.HasPrefix(o.Name, r.Namespace+":"+r.Operator) || strings.HasPrefix(o.Name, r.Namespace+"."+r.Operator+".")
 }
 
+// doubtName returns why an object of the operator's namespace is perhaps an object of
+// others.
+func (r Requirements) doubtName(o Identity) string {
+	suffix, named := strings.CutPrefix(o.Name, r.Operator+"-")
+	common := o.Group == "" && o.Namespace != ""
+	if o.Namespace == "" || o.Name == r.Operator || named && (!common || slices.Contains(ownSuffixes, suffix)) {
+		return ""
+	}
+	return "its name is not one that argoperator gives a " + o.Kind
+}
+
 // isChildOf reports whether an object with the labels of a child is one. Controllers
 // copy labels to objects of their own, but not annotations.
 func (o ownedObject) isChildOf(r Requirements) bool {
-	if o.annotations["argoperator.dev/owner"] == "" {
+	if o.annotations[ownerAnnotation] == "" || cmp.Or(o.labels[namespaceLabel], r.Namespace) != r.Namespace {
 		return false
 	}
-	for _, owner := range o.owners {
-		if owner.Group == r.Group && owner.Kind == r.Kind {
-			return true
-		}
+	return len(o.owners) == 0 || slices.ContainsFunc(o.owners, r.owns)
+}
+
+// owns reports whether an owner is a custom resource of the operator.
+func (r Requirements) owns(owner metav1.OwnerReference) bool {
+	return owner.Kind == r.Kind && schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind).Group == r.Group
+}
+
+// doubt returns why a child is perhaps an object of others. uids are those of the custom
+// resources.
+func (o ownedObject) doubt(r Requirements, uids map[string]string) string {
+	if what, much := tooMuch[o.GroupKind()]; much {
+		return what
 	}
-	return len(o.owners) == 0
+	uid := o.labels[ownerUIDLabel]
+	owned := uid != "" && slices.ContainsFunc(o.owners, func(owner metav1.OwnerReference) bool { return r.owns(owner) && string(owner.UID) == uid })
+	switch {
+	case len(o.owners) > 0 && !owned, len(o.owners) == 0 && (uid == "" || uids[o.annotations[ownerAnnotation]] != uid):
+		return "there is no such " + r.Kind
+	case !slices.ContainsFunc(o.fields, func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == r.ManagedBy && f.Operation == metav1.ManagedFieldsOperationApply && f.FieldsV1 != nil &&
+			bytes.Contains(f.FieldsV1.Raw, []byte(`"f:`+ownerUIDLabel+`"`))
+	}):
+		return "others have written its labels"
+	}
+	return ""
+}
+
+// customResources returns the uids of the custom resources by NAMESPACE.NAME; none if they
+// cannot be read.
+func customResources(ctx context.Context, ask Ask, needs Requirements) map[string]string {
+	list, _ := listed(ctx, ask, strings.TrimSuffix(needs.Plural+"."+needs.Group, "."), "--output=json")
+	uids := map[string]string{}
+	for _, o := range list {
+		uids[o.Metadata.Namespace+"."+o.Metadata.Name] = string(o.Metadata.UID)
+	}
+	return uids
 }
 
 // labelled lists the objects of some kinds that match a selector.
@@ -115,45 +203,52 @@ func labelled(ctx context.Context, ask Ask, kinds []string, selector string) ([]
 	if len(kinds) == 0 {
 		return nil, nil
 	}
-	out, said, err := ask(ctx, nil, "get", strings.Join(kinds, ","), "--all-namespaces", "--selector", selector, "--output=json")
-	var list struct {
-		Items []struct {
-			APIVersion, Kind string
-			Metadata         struct {
-				Name, Namespace string
-				Annotations     map[string]string
-				OwnerReferences []struct{ APIVersion, Kind string }
-			}
-		}
+	list, err := listed(ctx, ask, strings.Join(kinds, ","), "--selector", selector, "--output=json", "--show-managed-fields")
+	var all []ownedObject
+	for _, item := range list {
+		m := item.Metadata
+		all = append(all, ownedObject{
+			Identity: Identity{schema.FromAPIVersionAndKind(item.APIVersion, item.Kind), m.Namespace, m.Name},
+			labels:   m.Labels, annotations: m.Annotations, owners: m.OwnerReferences, fields: m.ManagedFields,
+		})
 	}
+	return all, err
+}
+
+// item is an object of a list.
+type item struct {
+	APIVersion, Kind string
+	Metadata         metav1.ObjectMeta
+}
+
+// listed lists objects in all namespaces.
+func listed(ctx context.Context, ask Ask, kinds string, more ...string) ([]item, error) {
+	out, said, err := ask(ctx, nil, append([]string{"get", kinds, "--all-namespaces"}, more...)...)
 	if err != nil {
 		return nil, errors.New(firstLine(said, err))
 	}
+	var list struct{ Items []item }
 	if err := json.Unmarshal(out, &list); err != nil {
 		return nil, fmt.Errorf("kubectl did not print JSON: %w", err)
 	}
-	var all []ownedObject
-	for _, item := range list.Items {
-		m := item.Metadata
-		one := ownedObject{
-			Identity:    Identity{schema.FromAPIVersionAndKind(item.APIVersion, item.Kind), m.Namespace, m.Name},
-			annotations: m.Annotations,
-		}
-		for _, owner := range m.OwnerReferences {
-			one.owners = append(one.owners, schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind))
-		}
-		all = append(all, one)
-	}
-	return all, nil
+	return list.Items, nil
 }
 
 // leftovers reports the objects of an earlier version.
 func leftovers(v *visit) Check {
 	const name = "Leftovers"
 	all, err := Leftovers(v.ctx, v.ask, v.needs)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Check{name, Warning, "cannot be listed: " + err.Error(), "run doctor with permission to list them"}
+	}
+	found := len(all)
+	all = slices.DeleteFunc(all, func(l Leftover) bool { return l.Doubt != "" })
+	switch {
+	case len(all) == 0 && found > 0:
+		return Check{
+			name, Warning, fmt.Sprintf("%d objects have labels of the operator, and are perhaps those of others", found),
+			"argoperator generate --uninstall=leftovers lists them",
+		}
 	case len(all) == 0:
 		return Check{name, OK, "no objects of an earlier version of the operator", ""}
 	}

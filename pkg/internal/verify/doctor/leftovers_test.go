@@ -13,13 +13,18 @@ func TestLeftovers(t *testing.T) {
 		return `{"apiVersion":"` + apiVersion + `","kind":"` + kind + `","metadata":{"namespace":"` + namespace + `","name":"` + name + `"` + more + `}}`
 	}
 	const (
-		ofCart  = `,"annotations":{"argoperator.dev/owner":"shop.one"},"ownerReferences":[{"apiVersion":"example.com/v1","kind":"Cart"}]`
-		ofOther = `,"annotations":{"argoperator.dev/owner":"shop.one"},"ownerReferences":[{"apiVersion":"example.com/v1","kind":"Other"}]`
-		unowned = `,"annotations":{"argoperator.dev/owner":"shop.one"}`
-		copied  = `,"ownerReferences":[{"apiVersion":"v1","kind":"Service"}]`
+		written  = `,"managedFields":[{"manager":"carts","operation":"Apply","fieldsV1":{"f:metadata":{"f:labels":{"f:argoperator.dev/owner-uid":{}}}}}]`
+		byOthers = `,"managedFields":[{"manager":"kubectl-label","operation":"Update","fieldsV1":{"f:metadata":{"f:labels":{"f:argoperator.dev/owner-uid":{}}}}}]`
+		labels   = `,"labels":{"argoperator.dev/child":"old","argoperator.dev/owner-uid":"u1"}`
+		unowned  = labels + `,"annotations":{"argoperator.dev/owner":"shop.one"}`
+		ofCart   = unowned + `,"ownerReferences":[{"apiVersion":"example.com/v1","kind":"Cart","uid":"u1"}]`
+		ofOther  = unowned + `,"ownerReferences":[{"apiVersion":"example.com/v1","kind":"Other","uid":"u1"}]`
+		copied   = labels + `,"ownerReferences":[{"apiVersion":"v1","kind":"Service"}]`
 	)
+	another := func(text string) string { return strings.NewReplacer(`"u1"}`, `"u2"}`).Replace(text) }
+	elsewhere := strings.Replace(unowned, `"u1"`, `"u1","argoperator.dev/operator-namespace":"theirs"`, 1)
 	needs := Requirements{
-		Operator: "page", Namespace: "ours", ManagedBy: "carts", Children: []string{"map", "service"}, Group: "example.com", Kind: "Cart",
+		Operator: "page", Namespace: "ours", ManagedBy: "carts", Children: []string{"map", "service"}, Group: "example.com", Kind: "Cart", Plural: "carts",
 		Objects: []Identity{{schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Sensor"}, "ours", "page"}},
 	}
 	own := func(list ...string) cluster {
@@ -27,6 +32,7 @@ func TestLeftovers(t *testing.T) {
 			{"api-resources", "configmaps\nsecrets\nsensors.argoproj.io\nclusterroles.rbac.authorization.k8s.io\n"},
 			{"get configmaps,secrets,clusterroles.rbac.authorization.k8s.io,sensors.argoproj.io --all-namespaces --selector app.kubernetes.io/managed-by=argoperator,app.kubernetes.io/name=page ", items(list...)},
 			{"argoperator.dev/child notin (map,service)", items()},
+			{"get carts.example.com --all-namespaces", items(object("example.com/v1", "Cart", "shop", "one", `,"uid":"u1"`))},
 		}
 	}
 	children := func(list ...string) cluster {
@@ -43,9 +49,21 @@ func TestLeftovers(t *testing.T) {
 		{"an installation elsewhere", "the namespace distinguishes operators of the same name", own(object("argoproj.io/v1alpha1", "Sensor", "theirs", "page-status", "")), ""},
 		{"a ClusterRole", "its name begins with the namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "ours:page-old", "")), "ClusterRole/ours:page-old"},
 		{"a ClusterRole of another installation", "it belongs to an operator in another namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "theirs:page-old", "")), ""},
-		{"a child", "the definition no longer has it", children(object("v1", "Secret", "shop", "one", ofCart)), "shop/Secret/one"},
-		{"a child that nothing owns", "the annotation names its custom resource", children(object("v1", "Namespace", "", "one", unowned)), "Namespace/one"},
-		{"a child of another kind", "another operator made it", children(object("v1", "Secret", "shop", "one", ofOther)), ""},
+		{"a Secret", "its name is one that argoperator gives", own(object("v1", "Secret", "ours", "page-sensor-token", "")), "ours/Secret/page-sensor-token"},
+		{"a labelled Secret", "others have Secrets in the namespace, too", own(object("v1", "Secret", "ours", "prod-tls", "")), "?ours/Secret/prod-tls"},
+		{"a labelled Secret of a similar name", "the operator has no such Secret", own(object("v1", "Secret", "ours", "page-tls", "")), "?ours/Secret/page-tls"},
+		{"a labelled Sensor", "the operator has no Sensor of this name", own(object("argoproj.io/v1alpha1", "Sensor", "ours", "of-others", "")), "?ours/Sensor/of-others"},
+		{"a child", "the definition no longer has it", children(object("v1", "Secret", "shop", "one", ofCart+written)), "shop/Secret/one"},
+		{"a child that nothing owns", "the annotation names its custom resource", children(object("v1", "ConfigMap", "shared", "one", unowned+written)), "shared/ConfigMap/one"},
+		{"a Namespace", "everything in it would go", children(object("v1", "Namespace", "", "one", unowned+written)), "?Namespace/one"},
+		{"a PersistentVolume", "its data would go", children(object("v1", "PersistentVolume", "", "one", unowned+written)), "?PersistentVolume/one"},
+		{"a CustomResourceDefinition", "all of its objects would go", children(object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "one", unowned+written)), "?CustomResourceDefinition/one"},
+		{"labels that others wrote", "whoever may label an object may not have it deleted", children(object("v1", "Secret", "shop", "one", unowned+byOthers)), "?shop/Secret/one"},
+		{"labels on an owned object", "the same", children(object("v1", "Secret", "shop", "one", ofCart+byOthers)), "?shop/Secret/one"},
+		{"no custom resource of this uid", "an earlier one of the name is gone", children(object("v1", "Secret", "shop", "one", another(unowned)+written)), "?shop/Secret/one"},
+		{"no uid", "an annotation alone is not the operator's", children(object("v1", "Secret", "shop", "one", `,"annotations":{"argoperator.dev/owner":"shop.one"}`+written)), "?shop/Secret/one"},
+		{"an operator of this name in another namespace", "it is its child", children(object("v1", "Secret", "shop", "one", elsewhere+written)), ""},
+		{"a child of another kind", "another operator made it", children(object("v1", "Secret", "shop", "one", ofOther+written)), ""},
 		{"a copy of its labels", "controllers copy labels to what they make of a child", children(object("v1", "Endpoints", "shop", "one", copied)), ""},
 		{"no rights", "what cannot be listed is not known", own().with("notin", "!Error from server (Forbidden): no"), "Error from server (Forbidden): no"},
 		{"no answer", "the kinds are not known", cluster{{"api-resources", "!The connection was refused"}}, "The connection was refused"},
@@ -54,7 +72,11 @@ func TestLeftovers(t *testing.T) {
 			found, err := Leftovers(context.Background(), tt.cluster.ask, needs)
 			var got []string
 			for _, o := range found {
-				got = append(got, strings.TrimPrefix(o.Namespace+"/", "/")+o.Kind+"/"+o.Name)
+				doubt := ""
+				if o.Doubt != "" {
+					doubt = "?"
+				}
+				got = append(got, doubt+strings.TrimPrefix(o.Namespace+"/", "/")+o.Kind+"/"+o.Name)
 			}
 			if err != nil {
 				got = append(got, err.Error())
@@ -65,9 +87,14 @@ func TestLeftovers(t *testing.T) {
 		})
 	}
 	check := leftovers(&visit{ctx: context.Background(), ask: own(object("argoproj.io/v1alpha1", "Sensor", "ours", "page-status", "")).
-		with("notin", items(object("v1", "Secret", "shop", "one", ofCart), object("v1", "Secret", "shop", "two", ofCart), object("v1", "Namespace", "", "n", unowned))).ask, needs: needs})
-	const want = "kubectl delete namespace/n; kubectl delete -n ours sensor.argoproj.io/page-status; kubectl delete -n shop secret/one secret/two"
+		with("notin", items(object("v1", "Secret", "shop", "one", ofCart+written), object("v1", "Secret", "shop", "two", ofCart+written),
+			object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "n", unowned+written), object("v1", "Namespace", "", "n", unowned+written))).ask, needs: needs})
+	const want = "kubectl delete clusterrole.rbac.authorization.k8s.io/n; kubectl delete -n ours sensor.argoproj.io/page-status; kubectl delete -n shop secret/one secret/two"
 	if check.State != Warning || check.Fix != want {
 		t.Errorf("%+v, want %s", check, want)
+	}
+	check = leftovers(&visit{ctx: context.Background(), ask: own().with("notin", items(object("v1", "Namespace", "", "n", unowned+written))).ask, needs: needs})
+	if check.State != Warning || !strings.Contains(check.Fix, "--uninstall=leftovers") {
+		t.Errorf("%+v for an object in doubt", check)
 	}
 }
