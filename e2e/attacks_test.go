@@ -135,11 +135,6 @@ func (c *cluster) spoof(t *testing.T, mallory dynamic.Interface, engine string) 
 			t.Errorf("Workflow %s has something to evaluate: %s", w.GetName(), text)
 		}
 	}
-	_, err = as(t, "system:serviceaccount:"+operators+":conf-sensor").Resource(eventSources).Namespace(operators).
-		Patch(t.Context(), "conf", types.MergePatchType, []byte(`{"spec":{"template":{"serviceAccountName":"default"}}}`), metav1.PatchOptions{})
-	if err == nil || !strings.Contains(err.Error(), "may change annotations only") {
-		t.Errorf("the Sensor's account chooses the service account of the EventSource: %v", err)
-	}
 }
 
 // takeName has a custom resource of mallory's take over an object of its name.
@@ -166,6 +161,11 @@ func (c *cluster) takeName(t *testing.T, mallory dynamic.Interface, engine strin
 	})
 	o.awaitUnready(t, cr, "adopt: true")
 	untouched()
+	_, err = as(t, "system:serviceaccount:"+operators+":conf-sensor").Resource(eventSources).Namespace(operators).
+		Patch(t.Context(), "conf", types.MergePatchType, []byte(`{"spec":{"template":{"serviceAccountName":"default"}}}`), metav1.PatchOptions{})
+	if err == nil || !strings.Contains(err.Error(), "may change annotations only") {
+		t.Errorf("the Sensor's account chooses the service account of the EventSource: %v", err)
+	}
 	o.remove(t, cr)
 	o.later(t, nsA, nil)
 	untouched()

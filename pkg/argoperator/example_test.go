@@ -59,6 +59,8 @@ func ExampleGenerate() {
 	// RoleBinding nest-resync
 	// ValidatingAdmissionPolicy zoo.nest.accounts
 	// ValidatingAdmissionPolicyBinding zoo.nest.accounts
+	// ValidatingAdmissionPolicy zoo.nest.children
+	// ValidatingAdmissionPolicyBinding zoo.nest.children
 	// ConfigMap nest-logic
 	// ConfigMap nest-runtime
 	// WorkflowTemplate nest-reconcile

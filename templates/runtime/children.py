@@ -4,7 +4,7 @@ import copy
 
 from api import Refused
 from expressions import built
-from names import CHILD, DEFINITION, FIXED, INPUTS, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
+from names import CHILD, DEFINITION, FIXED, INPUTS, MANAGED_BY, OPERATOR_NAMESPACE, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
 from run import display_name, identity, place_of
 
 
@@ -118,7 +118,8 @@ def completed(run, cr, child, marks):
     if run.config.get("childMetadata") and CHILD not in (metadata.get("labels") or {}):  # templates have them already
         for field, common in built(run.config["childMetadata"], cr, {}).items():
             metadata[field] = dict(common, **(metadata.get(field) or {}))
-    metadata["labels"] = dict(metadata.get("labels") or {}, **{MANAGED_BY: run.operator, OWNER_UID: uid})
+    metadata["labels"] = dict(metadata.get("labels") or {}, **{
+        MANAGED_BY: run.operator, OWNER_UID: uid, OPERATOR_NAMESPACE: run.config["namespace"]})
     metadata["annotations"] = dict(metadata.get("annotations") or {}, **{
         OWNER: run.key, DEFINITION: run.config["digest"]}, **marks)
     if entry.get("fixed"):

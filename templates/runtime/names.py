@@ -9,6 +9,7 @@ NAME = "app.kubernetes.io/name"  # of the operator, on its own pods
 COMPONENT = "app.kubernetes.io/component"
 OWNER_UID = "argoperator.dev/owner-uid"
 OWNER = "argoperator.dev/owner"
+OPERATOR_NAMESPACE = "argoperator.dev/operator-namespace"  # label of children: operators of one name have other namespaces
 DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
 INPUTS = "argoperator.dev/inputs"  # a digest of what a child was computed from and the status does not name

@@ -4,7 +4,7 @@ from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named, told
 from expressions import ExpressionError, built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
-from run import belongs, by_label, controllers, display_name, identity, labelled, name_of, owned_by, place_of
+from run import belongs, by_label, controllers, display_name, identity, labelled, made_by, name_of, owned_by, place_of
 
 TRIES = 5  # of a write with a conflict
 NO_VERSION = "1"     # a resourceVersion that no object has: an apply with it creates the object, or fails if it exists
@@ -81,7 +81,7 @@ def check_owner(run, cr, child, live):
     if not live or (labelled(run, metadata, uid) if by_label(run, cr, child, entry) else owned_by(metadata, uid)):
         return False
     labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
-    same = labels.get(MANAGED_BY) == run.operator and annotations.get(OWNER) == run.key
+    same = made_by(run, labels) and annotations.get(OWNER) == run.key
     if same and entry.get("onDelete") != "Orphan" and not entry.get("adopt"):
         raise Failed(f"{display_name(child)} is still there from an earlier {run.parent['kind']} of this name")
     names = ", ".join(f"{owner.get('kind')} {owner.get('name')}" for owner in metadata.get("ownerReferences") or [])
@@ -99,7 +99,7 @@ def has_other_owner(run, cr, metadata):
     uid, (namespace, _, name) = labels.get(OWNER_UID), (annotations.get(OWNER) or "").partition(".")
     if uid in (None, cr["metadata"]["uid"]):
         return False
-    if labels.get(MANAGED_BY) != run.operator or not name:
+    if not made_by(run, labels) or not name:
         return True
     other = run.client.get(path_of(run.parent, namespace, name))
     return bool(other) and other["metadata"]["uid"] == uid

@@ -8,7 +8,7 @@ import time
 
 from api import ApiError
 from expressions import ExpressionError, built, parse_json
-from names import CHILD, LAST_APPLIED, MANAGED_BY, OWNER_UID, path_of
+from names import CHILD, LAST_APPLIED, MANAGED_BY, OPERATOR_NAMESPACE, OWNER_UID, path_of
 
 DRIFT = "drift"  # sent instead of children: another client changed a child
 
@@ -216,7 +216,12 @@ def by_label(run, cr, child, entry):
 
 def labelled(run, metadata, uid):
     labels = metadata.get("labels") or {}
-    return labels.get(MANAGED_BY) == run.operator and labels.get(OWNER_UID) == uid
+    return made_by(run, labels) and labels.get(OWNER_UID) == uid
+
+
+def made_by(run, labels):
+    """Whether labels are of this operator, not of one of the same name in another namespace."""
+    return labels.get(MANAGED_BY) == run.operator and labels.get(OPERATOR_NAMESPACE, run.config["namespace"]) == run.config["namespace"]
 
 
 def controllers(metadata):

@@ -1,6 +1,6 @@
 """What apply does with the response of the logic."""
 
-from names import DEFINITION, INPUTS, MANAGED_BY, OWNER, OWNER_UID, SIBLINGS, TIMER
+from names import DEFINITION, INPUTS, MANAGED_BY, OPERATOR_NAMESPACE, OWNER, OWNER_UID, SIBLINGS, TIMER
 
 from .fakecluster import (
     CONFIGMAP, CR, DEPLOYMENT, DEPLOYMENTS, FINALIZER, ROLE, ROLES, WORKFLOWS, Case, always, deployment, labels,
@@ -13,7 +13,7 @@ class ApplyTest(Case):
         self.cr()
         self.assertEqual(self.reconcile([deployment(), settings()], status={"phase": "new"}), 0)
         got = self.live(DEPLOYMENTS + "/one")
-        self.assertEqual(got["metadata"]["labels"], {MANAGED_BY: "memcached", OWNER_UID: "cr-uid"})
+        self.assertEqual(got["metadata"]["labels"], {MANAGED_BY: "memcached", OWNER_UID: "cr-uid", OPERATOR_NAMESPACE: "argo-events"})
         self.assertRegex(got["metadata"]["annotations"].pop(INPUTS), "^[0-9a-f]{16}$")
         self.assertEqual(got["metadata"]["annotations"], {
             OWNER: "team.one", DEFINITION: "d1", SIBLINGS: "2"})

@@ -6,7 +6,7 @@ import os
 
 from children import marked
 from compute import unready_reason
-from names import CHILD, LAST_APPLIED, MANAGED_BY, OWNER_UID, RECONCILE, SIBLINGS
+from names import CHILD, LAST_APPLIED, MANAGED_BY, OPERATOR_NAMESPACE, OWNER_UID, RECONCILE, SIBLINGS
 from run import Run
 
 from .fakecluster import (
@@ -22,7 +22,7 @@ class TemplatesTest(TemplatesCase):
         self.assertEqual(self.apply(("web", deployment()), ("shard", settings("one-0")), ("shard", settings("one-1"))), 0)
         metadata = self.live(DEPLOYMENTS + "/one")["metadata"]
         self.assertEqual(metadata["labels"], {
-            MANAGED_BY: "memcached", OWNER_UID: "cr-uid", CHILD: "web"})
+            MANAGED_BY: "memcached", OPERATOR_NAMESPACE: "argo-events", OWNER_UID: "cr-uid", CHILD: "web"})
         self.assertEqual(metadata["ownerReferences"][0]["uid"], "cr-uid")
         self.assertEqual(metadata["annotations"][SIBLINGS], "3")
         self.assertEqual(self.live()["status"]["replicas"], 2)

@@ -12,141 +12,141 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 	{Name: "ignored", Body: &gojq.Query{Left: &gojq.Query{Left: &shared8,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
 			Args: []*gojq.Query{&shared9}}}}, Op: 15}, Right: &shared10, Op: 15}},
-	{Name: "problem", Body: &shared11}, {Name: "observed", Args: []string{
-		"$name"}, Body: &shared12}, {Name: "observedObject", Body: &shared13},
-	{Name: "listedObjects", Args: []string{"$prefix"}, Body: &shared14},
-	{Name: "existingObjects", Args: []string{"$prefix"}, Body: &shared15},
-	{Name: "live", Body: &shared16}, {Name: "liveFields", Body: &shared17},
-	{Name: "liveListed", Body: &shared18}, {Name: "liveEach", Body: &shared19},
-	{Name: "inputMark", Args: []string{"inputs"}, Body: &shared20}, {
-		Name: "lacking", Args: []string{"resource"}, Body: &shared22}, {Name: "heldFrom",
-		Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &shared26, Then: &shared30, Elif: []*gojq.IfElif{
-				{Cond: &shared31, Then: &shared36}, {Cond: &shared37, Then: &gojq.Query{
+	{Name: "problem", Body: &shared11}, {Name: "ownNamespace", Body: &shared12},
+	{Name: "observed", Args: []string{"$name"}, Body: &shared13}, {Name: "observedObject",
+		Body: &shared14}, {Name: "listedObjects", Args: []string{"$prefix"},
+		Body: &shared15}, {Name: "existingObjects", Args: []string{"$prefix"},
+		Body: &shared16}, {Name: "live", Body: &shared17}, {Name: "liveFields",
+		Body: &shared18}, {Name: "liveListed", Body: &shared19}, {Name: "liveEach",
+		Body: &shared20}, {Name: "inputMark", Args: []string{"inputs"}, Body: &shared21},
+	{Name: "lacking", Args: []string{"resource"}, Body: &shared23}, {
+		Name: "heldFrom", Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
+				{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared38,
-					Patterns: []*gojq.Pattern{&shared45}, Op: 1}}}, Else: &shared46}}}},
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared39,
+					Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}},
 	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &shared47, Then: &shared48, Else: &gojq.Query{Term: &gojq.Term{
+		Cond: &shared48, Then: &shared49, Else: &gojq.Query{Term: &gojq.Term{
 			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-				Term: &gojq.Term{Type: 7, Func: &shared49}}}}}}}}}}, {Name: "countWanted",
-		Body: &shared50}, {Name: "numberWanted", Body: &shared51}, {Name: "dependencyReady",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared52,
+				Term: &gojq.Term{Type: 7, Func: &shared50}}}}}}}}}}, {Name: "countWanted",
+		Body: &shared51}, {Name: "numberWanted", Body: &shared52}, {Name: "dependencyReady",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared53,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared53, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared54, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared54, Op: 9}, Op: 14},
-				Then: &shared55, Else: &shared56}}}, Right: &shared57, Patterns: []*gojq.Pattern{
-				&shared58}, Op: 1}, Else: &shared59}}}}, {Name: "alternativeGone",
-		Body: &shared60}, {Name: "missing", Body: &shared61}, {Name: "settled",
-		Args: []string{"mark"}, Body: &shared62}, {Name: "wantedObject",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69,
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared55, Op: 9}, Op: 14},
+				Then: &shared56, Else: &shared57}}}, Right: &shared58, Patterns: []*gojq.Pattern{
+				&shared59}, Op: 1}, Else: &shared60}}}}, {Name: "alternativeGone",
+		Body: &shared61}, {Name: "missing", Body: &shared62}, {Name: "settled",
+		Args: []string{"mark"}, Body: &shared63}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared70, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "inputMark", Args: []*gojq.Query{&shared71}}}}, Else: &shared72}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &shared73, Right: &gojq.Query{
+				Cond: &shared71, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared72}}}}, Else: &shared73}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared74, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-						&shared74}}}}, Op: 1}, Right: &gojq.Query{Left: &shared75, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared76, Then: &gojq.Query{
+						&shared75}}}}, Op: 1}, Right: &gojq.Query{Left: &shared76, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared77, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared77}}}}}}}}}}},
-						Else: &shared78}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared79},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared80}, Op: 1}, Else: &shared81}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared82, Right: &gojq.Query{
-		Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared84, Then: &gojq.Query{Term: &gojq.Term{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared78}}}}}}}}}}},
+						Else: &shared79}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared80},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared81}, Op: 1}, Else: &shared82}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared83, Right: &gojq.Query{
+		Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared85, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared85}}}}, Else: &shared86}}}, Right: &gojq.Query{Left: &shared87,
+					&shared86}}}}, Else: &shared87}}}, Right: &gojq.Query{Left: &shared88,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared88, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared89, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared89, Op: 9}, Op: 14},
-				Then: &shared90, Else: &shared91}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared92, Then: &shared93, Elif: []*gojq.IfElif{
-					{Cond: &shared94, Then: &gojq.Query{Left: &shared95, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared96, Then: &gojq.Query{
-							Left: &shared97, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared90, Op: 9}, Op: 14},
+				Then: &shared91, Else: &shared92}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared93, Then: &shared94, Elif: []*gojq.IfElif{
+					{Cond: &shared95, Then: &gojq.Query{Left: &shared96, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared97, Then: &gojq.Query{
+							Left: &shared98, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared98}}}}}}}}},
-							Op: 1}, Else: &shared99}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared100,
-					Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared102, Right: &gojq.Query{Left: &shared103, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared99}}}}}}}}},
+							Op: 1}, Else: &shared100}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared101,
+					Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared103, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared104}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared105,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared106,
-							Then: &gojq.Query{Left: &shared107, Right: &gojq.Query{Term: &gojq.Term{
+								&shared105}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared106,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared107,
+							Then: &gojq.Query{Left: &shared108, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared108}}}}}}}}}}},
-								Op: 1}, Else: &shared109}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared110},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared113}, Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared115}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared116}, Op: 1}}, {Name: "statusField", Body: &shared117}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared118}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared109}}}}}}}}}}},
+								Op: 1}, Else: &shared110}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared111},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared114}, Op: 1}, Patterns: []*gojq.Pattern{&shared115}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared116}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared117}, Op: 1}}, {Name: "statusField", Body: &shared118}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared119}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared130, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared131, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared131}}}}}},
-					Right: &shared132, Op: 3}, Right: &shared133, Op: 3}, Right: &shared134,
-					Op: 3}}, &shared135, &shared136}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared132}}}}}},
+					Right: &shared133, Op: 3}, Right: &shared134, Op: 3}, Right: &shared135,
+					Op: 3}}, &shared136, &shared137}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared138}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared139}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared140},
+			Type: 7, Func: &shared139}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared140}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared141},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{Left: &shared144,
+			Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared145}}}}, Op: 3}, Else: &shared146}}},
-				Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+						Args: []*gojq.Query{&shared146}}}}, Op: 3}, Else: &shared147}}},
+				Op: 3}, Right: &shared148, Op: 3}, Right: &shared149, Op: 3}, Right: &shared150,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared150, Right: &gojq.Query{
-				Left: &shared151, Right: &shared152, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared153,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared151, Right: &gojq.Query{
+				Left: &shared152, Right: &shared153, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared154,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared154}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared156, Then: &shared157, Elif: []*gojq.IfElif{
-			{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
+		Body: &shared155}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158, Elif: []*gojq.IfElif{
+			{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared160, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared160}}}}}, &shared161, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared161}}}}}, &shared162, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared162, &shared163}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared164,
+						&shared163, &shared164}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared165,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared165, Right: &shared166,
-						Op: 3}}}}}}, &shared167, &shared168}}}}}}}}, {Name: "fixed", Body: &shared169},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared170},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared171},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared166, Right: &shared167,
+						Op: 3}}}}}}, &shared168, &shared169}}}}}}}}, {Name: "fixed", Body: &shared170},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared171},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared172},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared174,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared175,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared176,
+				Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared175,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared176,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared177,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177, Val: &gojq.Query{
-										Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared179}}}}, Op: 1}}}}}},
-								Else: &shared180}}}, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3},
-				Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared183},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared184},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared185}, {Name: "ask",
-		Body: &shared192}, {Name: "failure", Args: []string{"seen", "attempts"},
-		Body: &shared193}, {Name: "failureMessage", Args: []string{"seen",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared178, Val: &gojq.Query{
+										Left: &shared179, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared180}}}}, Op: 1}}}}}},
+								Else: &shared181}}}, Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3},
+				Right: &shared183, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared184},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared185},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared186}, {Name: "ask",
+		Body: &shared193}, {Name: "failure", Args: []string{"seen", "attempts"},
+		Body: &shared194}, {Name: "failureMessage", Args: []string{"seen",
 		"last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared194, Then: &shared195, Else: &gojq.Query{
+		If: &gojq.If{Cond: &shared195, Then: &shared196, Else: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 7, Func: &shared196}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared197}, {Name: "safeKey", Body: &shared198}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared199}, {Name: "exactly", Body: &shared200},
-	{Name: "encoded", Body: &shared201}, {Name: "placed", Body: &shared202},
-	{Name: "harmless", Body: &shared203}}, Programs: []jqfile.Named{
+				{Term: &gojq.Term{Type: 7, Func: &shared197}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared198}, {Name: "safeKey", Body: &shared199}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared200}, {Name: "exactly", Body: &shared201},
+	{Name: "encoded", Body: &shared202}, {Name: "placed", Body: &shared203},
+	{Name: "harmless", Body: &shared204}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -209,48 +209,67 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-					{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-							{Index: &gojq.Index{Name: "ownerReferences"}}, {Iter: true}, {Optional: true}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "controller"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
-									Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-									Index: &gojq.Index{Name: "kind"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}, Op: 8}, Op: 14},
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{
+						{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+								Op: 16}, Op: 2}, {Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "labels"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::operatorNamespace"}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownNamespace"}}},
+							Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "ownNamespace"}}}, Op: 8}, Op: 14}, Op: 1}}}}}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "ownerReferences"}},
+							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+							{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "controller"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "kind"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::kind"}}},
+								Op:    8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "labels"}},
+									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}, Op: 8}, Op: 14},
 								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}},
-									Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "apiVersion"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
-									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}},
-								Op: 1}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{}}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3},
-							Op: 1}, Op: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "option::unowned"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{
-						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::owner"}}}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
-				Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
-			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "select", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "apiVersion"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::groupPrefix"}}}}}}}, Op: 1},
+								Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{}}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3},
+						Op: 1}, Op: 1}}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "option::unowned"}}}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
+						{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "annotation::owner"}}}}}}}}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 					Name: "safeKey"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-				Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 				{Key: "go", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{
@@ -1767,23 +1786,34 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
 					Op:    1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						Name: "$owner"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+						Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::labelled"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::operatorNamespace"}}}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownNamespace"}}},
+								Op:    9}, Op: 14}, Op: 1}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
 						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
@@ -3979,220 +4009,220 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared9,
 				Right: &shared3, Op: 16}, Right: &shared4, Op: 1}, Right: &shared5,
 				Op: 7}, Right: &shared6, Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10,
-		Op: 15}}, {Name: "problem", Query: &shared11}, {Name: "observed",
-	Query: &shared12}, {Name: "observedObject", Query: &shared13}, {
-	Name: "listedObjects", Query: &shared14}, {Name: "existingObjects",
-	Query: &shared15}, {Name: "live", Query: &shared16}, {Name: "liveFields",
-	Query: &shared17}, {Name: "liveListed", Query: &shared18}, {Name: "liveEach",
-	Query: &shared19}, {Name: "inputMark", Query: &shared20}, {Name: "lacking",
-	Query: &shared22}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &shared26, Then: &shared30, Elif: []*gojq.IfElif{
-		{Cond: &shared31, Then: &shared36}, {Cond: &shared37, Then: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared204}},
-			Right: &shared38, Patterns: []*gojq.Pattern{&shared45}, Op: 1}}},
-		Else: &shared46}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &shared47, Then: &shared48, Else: &gojq.Query{
+		Op: 15}}, {Name: "problem", Query: &shared11}, {Name: "ownNamespace",
+	Query: &shared12}, {Name: "observed", Query: &shared13}, {Name: "observedObject",
+	Query: &shared14}, {Name: "listedObjects", Query: &shared15}, {Name: "existingObjects",
+	Query: &shared16}, {Name: "live", Query: &shared17}, {Name: "liveFields",
+	Query: &shared18}, {Name: "liveListed", Query: &shared19}, {Name: "liveEach",
+	Query: &shared20}, {Name: "inputMark", Query: &shared21}, {Name: "lacking",
+	Query: &shared23}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
+		{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared205}},
+			Right: &shared39, Patterns: []*gojq.Pattern{&shared46}, Op: 1}}},
+		Else: &shared47}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &shared48, Then: &shared49, Else: &gojq.Query{
 		Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &gojq.Query{Left: &shared27, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared49, SuffixList: []*gojq.Suffix{
-					&shared28}}}, Right: &shared29, Op: 9}, Op: 14}, Then: &shared30,
-				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared32,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared49,
-						SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
-					Op: 14}, Right: &shared35, Op: 14}, Then: &shared36}, {Cond: &shared37,
-					Then: &gojq.Query{Left: &shared204, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared49,
-								SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
-								Then: &shared43}}, Else: &shared44}}}, Patterns: []*gojq.Pattern{
-						&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}, {Name: "countWanted",
-	Query: &shared50}, {Name: "numberWanted", Query: &shared51}, {Name: "dependencyReady",
-	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared52,
+			If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50, SuffixList: []*gojq.Suffix{
+					&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
+				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
+						SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+					Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
+					Then: &gojq.Query{Left: &shared205, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
+								SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
+								Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
+						&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}, {Name: "countWanted",
+	Query: &shared51}, {Name: "numberWanted", Query: &shared52}, {Name: "dependencyReady",
+	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared53,
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Left: &shared53, Right: &gojq.Query{Left: &gojq.Query{
+			Cond: &gojq.Query{Left: &shared54, Right: &gojq.Query{Left: &gojq.Query{
 				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-					If: &gojq.If{Cond: &shared23, Then: &shared24, Else: &shared25}}}}},
-				Right: &shared54, Op: 9}, Op: 14}, Then: &shared55, Else: &shared56}}},
-			Right: &shared57, Patterns: []*gojq.Pattern{&shared58}, Op: 1}, Else: &shared59}}}},
-	{Name: "alternativeGone", Query: &shared60}, {Name: "missing", Query: &shared61},
-	{Name: "settled", Query: &shared62}, {Name: "wantedObject", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared69, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70,
+					If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
+				Right: &shared55, Op: 9}, Op: 14}, Then: &shared56, Else: &shared57}}},
+			Right: &shared58, Patterns: []*gojq.Pattern{&shared59}, Op: 1}, Else: &shared60}}}},
+	{Name: "alternativeGone", Query: &shared61}, {Name: "missing", Query: &shared62},
+	{Name: "settled", Query: &shared63}, {Name: "wantedObject", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared71,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared71}}},
-					Right: &shared21, Op: 1}}}, Else: &shared72}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared73, Right: &gojq.Query{Term: &gojq.Term{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared72}}},
+					Right: &shared22, Op: 1}}}, Else: &shared73}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
 					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared63, Right: &gojq.Query{Left: &shared64,
-							Right: &shared74, Op: 9}, Op: 14}, Then: &shared65, Elif: []*gojq.IfElif{
-							{Cond: &shared66, Then: &shared67}}, Else: &shared68}}}}}, Op: 1},
-				Right: &gojq.Query{Left: &shared75, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared76, Then: &gojq.Query{Term: &gojq.Term{
+						Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{Left: &shared65,
+							Right: &shared75, Op: 9}, Op: 14}, Then: &shared66, Elif: []*gojq.IfElif{
+							{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}}, Op: 1},
+				Right: &gojq.Query{Left: &shared76, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared77, Then: &gojq.Query{Term: &gojq.Term{
 						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared27, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared77, SuffixList: []*gojq.Suffix{
-										&shared28}}}, Right: &shared29, Op: 9}, Op: 14}, Then: &shared30,
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared32,
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared77,
-											SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
-										Op: 14}, Right: &shared35, Op: 14}, Then: &shared36}, {Cond: &shared37,
-										Then: &gojq.Query{Left: &shared204, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared77,
-													SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
-													Then: &shared43}}, Else: &shared44}}}, Patterns: []*gojq.Pattern{
-											&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}}, Else: &shared78}}},
-					Op: 3}, Patterns: []*gojq.Pattern{&shared79}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared80}, Op: 1}, Else: &shared81}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared82, Right: &gojq.Query{Left: &shared83, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared84,
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78, SuffixList: []*gojq.Suffix{
+										&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
+											SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+										Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
+										Then: &gojq.Query{Left: &shared205, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
+													SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
+													Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
+											&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Else: &shared79}}},
+					Op: 3}, Patterns: []*gojq.Pattern{&shared80}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared81}, Op: 1}, Else: &shared82}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared83, Right: &gojq.Query{Left: &shared84, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared85,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared85}}},
-					Right: &shared21, Op: 1}}}, Else: &shared86}}}, Right: &gojq.Query{
-				Left: &shared87, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared88, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared86}}},
+					Right: &shared22, Op: 1}}}, Else: &shared87}}}, Right: &gojq.Query{
+				Left: &shared88, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared89, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared23, Then: &shared24, Else: &shared25}}}}},
-						Right: &shared89, Op: 9}, Op: 14}, Then: &shared90, Else: &shared91}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared92,
-						Then: &shared93, Elif: []*gojq.IfElif{{Cond: &shared94, Then: &gojq.Query{
-							Left: &shared95, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared96, Then: &gojq.Query{Left: &shared97, Right: &gojq.Query{
+							Type: 14, If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
+						Right: &shared90, Op: 9}, Op: 14}, Then: &shared91, Else: &shared92}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93,
+						Then: &shared94, Elif: []*gojq.IfElif{{Cond: &shared95, Then: &gojq.Query{
+							Left: &shared96, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared97, Then: &gojq.Query{Left: &shared98, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared27,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared98,
-													SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 9},
-												Op: 14}, Then: &shared30, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &shared32, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared98, SuffixList: []*gojq.Suffix{
-														&shared33}}}, Right: &shared34, Op: 8}, Op: 14}, Right: &shared35,
-												Op: 14}, Then: &shared36}, {Cond: &shared37, Then: &gojq.Query{Left: &shared204,
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared39,
-													Then: &shared40, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared98, SuffixList: []*gojq.Suffix{
-															&shared41}}}, Right: &shared42, Op: 8}, Then: &shared43}}, Else: &shared44}}},
-												Patterns: []*gojq.Pattern{&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}},
-									Op: 1}, Else: &shared99}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared100,
-							Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared102, Right: &gojq.Query{Left: &shared103, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared99,
+													SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 9},
+												Op: 14}, Then: &shared31, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
+														&shared34}}}, Right: &shared35, Op: 8}, Op: 14}, Right: &shared36,
+												Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared205,
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared40,
+													Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
+															&shared42}}}, Right: &shared43, Op: 8}, Then: &shared44}}, Else: &shared45}}},
+												Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}},
+									Op: 1}, Else: &shared100}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared101,
+							Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared103, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared63, Right: &gojq.Query{
-											Left: &shared64, Right: &shared104, Op: 9}, Op: 14}, Then: &shared65,
-											Elif: []*gojq.IfElif{{Cond: &shared66, Then: &shared67}}, Else: &shared68}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared105, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared106, Then: &gojq.Query{
-									Left: &shared107, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{
+											Left: &shared65, Right: &shared105, Op: 9}, Op: 14}, Then: &shared66,
+											Elif: []*gojq.IfElif{{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared107, Then: &gojq.Query{
+									Left: &shared108, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared108, SuffixList: []*gojq.Suffix{
-														&shared28}}}, Right: &shared29, Op: 9}, Op: 14}, Then: &shared30,
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared32,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared108,
-														SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
-													Op: 14}, Right: &shared35, Op: 14}, Then: &shared36}, {Cond: &shared37,
-													Then: &gojq.Query{Left: &shared204, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared108,
-																SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
-																Then: &shared43}}, Else: &shared44}}}, Patterns: []*gojq.Pattern{
-														&shared45}, Op: 1}}}, Else: &shared46}}}}}}}}}}, Op: 1}, Else: &shared109}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared111}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared112},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared114}, Op: 1}, Patterns: []*gojq.Pattern{&shared115}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared116}, Op: 1}}, {Name: "statusField",
-		Query: &shared117}, {Name: "customResourcePath", Query: &shared118},
+												Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &shared109, SuffixList: []*gojq.Suffix{
+														&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
+														SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+													Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
+													Then: &gojq.Query{Left: &shared205, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
+																SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
+																Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
+														&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Op: 1}, Else: &shared110}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared112}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared113},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared115}, Op: 1}, Patterns: []*gojq.Pattern{&shared116}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared117}, Op: 1}}, {Name: "statusField",
+		Query: &shared118}, {Name: "customResourcePath", Query: &shared119},
 	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared130, {
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared131, {
 			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared119,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared120,
-							Then: &gojq.Query{Left: &shared121, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared131, SuffixList: []*gojq.Suffix{
-									&shared122}}}, Right: &shared123, Op: 1}, Op: 3}, Else: &shared124}}},
-						Op: 3}, Right: &shared125, Op: 3}, Right: &shared126, Op: 3}, Right: &shared127,
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared120,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared121,
+							Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared132, SuffixList: []*gojq.Suffix{
+									&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
+						Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared131, SuffixList: []*gojq.Suffix{&shared128}}}, Right: &shared129,
-					Op: 1}, Op: 3}}}, Right: &shared132, Op: 3}, Right: &shared133, Op: 3},
-				Right: &shared134, Op: 3}}, &shared135, &shared136}}}}}, {Name: "annotateOwner",
+					Func: &shared132, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
+					Op: 1}, Op: 3}}}, Right: &shared133, Op: 3}, Right: &shared134, Op: 3},
+				Right: &shared135, Op: 3}}, &shared136, &shared137}}}}}, {Name: "annotateOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared130, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared131, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared119, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared120, Then: &gojq.Query{Left: &shared121, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared138, SuffixList: []*gojq.Suffix{
-									&shared122}}}, Right: &shared123, Op: 1}, Op: 3}, Else: &shared124}}},
-						Op: 3}, Right: &shared125, Op: 3}, Right: &shared126, Op: 3}, Right: &shared127,
+						Left: &shared120, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared121, Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared139, SuffixList: []*gojq.Suffix{
+									&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
+						Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared138, SuffixList: []*gojq.Suffix{&shared128}}}, Right: &shared129,
+						Func: &shared139, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
 						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared134, Op: 3}}, &shared135,
-				{Key: "body", Val: &gojq.Query{Left: &shared139, Right: &shared137,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared140}, {Name: "deletionPath",
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared135, Op: 3}}, &shared136,
+				{Key: "body", Val: &gojq.Query{Left: &shared140, Right: &shared138,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared141}, {Name: "deletionPath",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{
-					Left: &shared144, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared205}},
-					Op: 3}, Else: &shared146}}}, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148,
-			Op: 3}, Right: &shared149, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared206}}, Op: 3}, Right: &shared153, Op: 3}},
-	{Name: "deleteOptions", Query: &shared154}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared156, Then: &shared157,
-			Elif: []*gojq.IfElif{{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared159,
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{
+					Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared206}},
+					Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+			Op: 3}, Right: &shared150, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared207}}, Op: 3}, Right: &shared154, Op: 3}},
+	{Name: "deleteOptions", Query: &shared155}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158,
+			Elif: []*gojq.IfElif{{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared160,
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{Left: &shared144,
-									Right: &shared205, Op: 3}, Else: &shared146}}}, Op: 3}, Right: &shared147,
-							Op: 3}, Right: &shared148, Op: 3}, Right: &shared149, Op: 3}, Right: &shared206,
-							Op: 3}, Right: &shared160, Op: 3}}}}, &shared161, {Key: "body", Val: &gojq.Query{
+							Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
+									Right: &shared206, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
+							Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared207,
+							Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, {Key: "body", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared162}}}}}},
-								{Key: "propagationPolicy", Val: &shared163}}}}}, Right: &shared155,
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared163}}}}}},
+								{Key: "propagationPolicy", Val: &shared164}}}}}, Right: &shared156,
 							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared164, {Key: "path", Val: &gojq.Query{
+				KeyVals: []*gojq.ObjectKeyVal{&shared165, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared143, Then: &gojq.Query{Left: &shared144, Right: &shared205,
-									Op: 3}, Else: &shared146}}}, Op: 3}, Right: &shared147, Op: 3}, Right: &shared148,
-							Op: 3}, Right: &shared149, Op: 3}, Right: &shared206, Op: 3}, Right: &shared165,
-						Op: 3}, Right: &shared166, Op: 3}}}}, &shared167, &shared168}}}}}}}},
-	{Name: "fixed", Query: &shared169}, {Name: "replaces", Query: &shared170},
-	{Name: "lookAt", Query: &shared171}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared206,
+									Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+							Op: 3}, Right: &shared150, Op: 3}, Right: &shared207, Op: 3}, Right: &shared166,
+						Op: 3}, Right: &shared167, Op: 3}}}}, &shared168, &shared169}}}}}}}},
+	{Name: "fixed", Query: &shared170}, {Name: "replaces", Query: &shared171},
+	{Name: "lookAt", Query: &shared172}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared174,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared175,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared176,
+				Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared175,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared176,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared177,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177, Val: &gojq.Query{
-										Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared179}}},
-											Right: &shared21, Op: 1}}}, Op: 1}}}}}}, Else: &shared180}}}, Op: 3},
-							Right: &shared181, Op: 3}}}}}}, Op: 3}, Right: &shared182, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared183}, {Name: "reclaimPatch",
-		Query: &shared184}, {Name: "refusal", Query: &shared185}, {Name: "ask",
-		Query: &shared192}, {Name: "failure", Query: &shared193}, {Name: "failureMessage",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared194,
-			Then: &shared195, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared196, SuffixList: []*gojq.Suffix{
-							&shared188}}}, Right: &shared189, Op: 9}, Op: 15}, Then: &shared190,
-					Else: &shared191}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared197},
-	{Name: "safeKey", Query: &shared198}, {Name: "workflowName", Query: &shared199},
-	{Name: "exactly", Query: &shared200}, {Name: "encoded", Query: &shared201},
-	{Name: "placed", Query: &shared202}, {Name: "harmless", Query: &shared203}},
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared178, Val: &gojq.Query{
+										Left: &shared179, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared180}}},
+											Right: &shared22, Op: 1}}}, Op: 1}}}}}}, Else: &shared181}}}, Op: 3},
+							Right: &shared182, Op: 3}}}}}}, Op: 3}, Right: &shared183, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared184}, {Name: "reclaimPatch",
+		Query: &shared185}, {Name: "refusal", Query: &shared186}, {Name: "ask",
+		Query: &shared193}, {Name: "failure", Query: &shared194}, {Name: "failureMessage",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared195,
+			Then: &shared196, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Left: &shared187, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &shared188, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared197, SuffixList: []*gojq.Suffix{
+							&shared189}}}, Right: &shared190, Op: 9}, Op: 15}, Then: &shared191,
+					Else: &shared192}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared198},
+	{Name: "safeKey", Query: &shared199}, {Name: "workflowName", Query: &shared200},
+	{Name: "exactly", Query: &shared201}, {Name: "encoded", Query: &shared202},
+	{Name: "placed", Query: &shared203}, {Name: "harmless", Query: &shared204}},
 	Recursive: []string{"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4261,7 +4291,10 @@ var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}},
 	Op: 3}
 
-var shared12 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared12 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::namespace"}}}
+
+var shared13 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4322,7 +4355,7 @@ var shared12 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 			Type: 6, Index: &gojq.Index{Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$self"}}, Op: 1}
 
-var shared13 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared14 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
@@ -4359,7 +4392,7 @@ var shared13 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 				Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1}
 
-var shared14 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared15 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4374,7 +4407,7 @@ var shared14 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
 		Op: 9}, Op: 14}}}}}, Op: 1}, Op: 1}
 
-var shared15 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
@@ -4386,17 +4419,17 @@ var shared15 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}},
 	Op: 1}, Op: 1}
 
-var shared16 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared17 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::liveChildren"}}}
 
-var shared17 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared18 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fields"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 16}
 
-var shared18 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared19 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4406,7 +4439,7 @@ var shared18 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}, Op: 2}}}}}
 
-var shared19 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared20 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{
@@ -4414,7 +4447,7 @@ var shared19 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 			{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}}}}
 
-var shared21 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared22 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
@@ -4428,93 +4461,93 @@ var shared21 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Op:    7}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "tostring"}}}, Op: 1}, Op: 1}, Op: 1}
 
-var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared21 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-		Name: "inputs"}}}}}}, Right: &shared21, Op: 1}
+		Name: "inputs"}}}}}}, Right: &shared22, Op: 1}
 
-var shared23 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared24 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared24 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared25 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::missing"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
 	{Name: "$children"}}, Op: 1}
 
-var shared25 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared26 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared22 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared23, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared24, Op: 1},
-	Else: &shared25}}}
+var shared23 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared24, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared25, Op: 1},
+	Else: &shared26}}}
 
-var shared27 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared28 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::never"}}}
 
-var shared28 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
-
-var shared29 = gojq.Query{Term: &gojq.Term{Type: 3}}
-
-var shared26 = gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
-		&shared28}}}, Right: &shared29, Op: 9}, Op: 14}
+var shared29 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared30 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared32 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared27 = gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+		&shared29}}}, Right: &shared30, Op: 9}, Op: 14}
+
+var shared31 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared33 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::dependsOn"}}}
 
-var shared33 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared34 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared34 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared35 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared35 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared36 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
 
-var shared31 = gojq.Query{Left: &gojq.Query{Left: &shared32, Right: &gojq.Query{
+var shared32 = gojq.Query{Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-		SuffixList: []*gojq.Suffix{&shared33}}}, Right: &shared34, Op: 8},
-	Op: 14}, Right: &shared35, Op: 14}
-
-var shared36 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::waitsFor"}}}
+		SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+	Op: 14}, Right: &shared36, Op: 14}
 
 var shared37 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::waitsFor"}}}
+
+var shared38 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared39 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared40 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 8}
 
-var shared40 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared41 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared41 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared42 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared42 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared43 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared43 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+var shared44 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "waits for "}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}
 
-var shared44 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared45 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "stays as it is until "}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: " has a value"}}}, Op: 3}
 
-var shared38 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared39, Then: &shared40, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+var shared39 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared41}}}, Right: &shared42, Op: 8},
-		Then: &shared43}}, Else: &shared44}}}
+			SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
+		Then: &shared44}}, Else: &shared45}}}
 
-var shared45 = gojq.Pattern{Name: "$lacked"}
+var shared46 = gojq.Pattern{Name: "$lacked"}
 
-var shared46 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared47 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared47 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared48 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4527,12 +4560,12 @@ var shared47 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Op: 14}
 
-var shared48 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared49 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+var shared50 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared50 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared51 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4541,7 +4574,7 @@ var shared50 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
 
-var shared51 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared52 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -4554,20 +4587,20 @@ var shared51 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared52 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::listed"}}}
 
-var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared54 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared54 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared55 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared56 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared56 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared57 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared57 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared58 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
 			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependencyPrefix"}}}}}}},
@@ -4587,9 +4620,9 @@ var shared57 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
 	{Name: "$dependencies"}}, Op: 1}
 
-var shared58 = gojq.Pattern{Name: "$dependencyCount"}
+var shared59 = gojq.Pattern{Name: "$dependencyCount"}
 
-var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependency"}}}}},
 	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
@@ -4604,7 +4637,7 @@ var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
 
-var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared61 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4615,7 +4648,7 @@ var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared61 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared62 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4636,266 +4669,266 @@ var shared61 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared64 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared64 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared65 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared65 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared66 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared66 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared67 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared67 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared68 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared69 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared62 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared63, Right: &gojq.Query{Left: &shared64,
+var shared63 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{Left: &shared65,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared65, Elif: []*gojq.IfElif{{Cond: &shared66,
-		Then: &shared67}}, Else: &shared68}}}
+		Op:    9}, Op: 14}, Then: &shared66, Elif: []*gojq.IfElif{{Cond: &shared67,
+		Then: &shared68}}, Else: &shared69}}}
 
-var shared69 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared70 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared74 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared74 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared75 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared76 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared77 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared77 = gojq.Func{Name: "$single"}
+var shared78 = gojq.Func{Name: "$single"}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared79 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared79 = gojq.Pattern{Name: "$single"}
+var shared80 = gojq.Pattern{Name: "$single"}
 
-var shared80 = gojq.Pattern{Name: "$currentMark"}
+var shared81 = gojq.Pattern{Name: "$currentMark"}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared89 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared89 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared90 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared91 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared91 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared92 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared93 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared94 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared95 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared96 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared97 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
-
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
 var shared99 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared105 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared105 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared106 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared106 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared107 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared107 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared108 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared108 = gojq.Func{Name: "$observed"}
+var shared109 = gojq.Func{Name: "$observed"}
 
-var shared109 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared110 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared110 = gojq.Pattern{Name: "$observed"}
+var shared111 = gojq.Pattern{Name: "$observed"}
 
-var shared111 = gojq.Pattern{Name: "$listedKey"}
+var shared112 = gojq.Pattern{Name: "$listedKey"}
 
-var shared112 = gojq.Pattern{Name: "$wantedNumber"}
+var shared113 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared113 = gojq.Pattern{Name: "$failure"}
+var shared114 = gojq.Pattern{Name: "$failure"}
 
-var shared114 = gojq.Pattern{Name: "$listedMark"}
+var shared115 = gojq.Pattern{Name: "$listedMark"}
 
-var shared115 = gojq.Pattern{Name: "$listed"}
+var shared116 = gojq.Pattern{Name: "$listed"}
 
-var shared116 = gojq.Pattern{Name: "$parent"}
+var shared117 = gojq.Pattern{Name: "$parent"}
 
-var shared117 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared118 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared119 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared122 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared123 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared125 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared125 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared126 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared126 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared127 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::plural"}}}
 
-var shared127 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared128 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared128 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared129 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared130 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared118 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared119, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared120, Then: &gojq.Query{Left: &shared121,
+var shared119 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared120, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared121, Then: &gojq.Query{Left: &shared122,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared122}}}, Right: &shared123,
-				Op: 1}, Op: 3}, Else: &shared124}}}, Op: 3}, Right: &shared125, Op: 3},
-	Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
+				Op: 1}, Op: 3}, Else: &shared125}}}, Op: 3}, Right: &shared126, Op: 3},
+	Right: &shared127, Op: 3}, Right: &shared128, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared128}}}, Right: &shared129, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130, Op: 1},
 	Op: 3}
 
-var shared130 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared131 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared131 = gojq.Func{Name: "owner"}
+var shared132 = gojq.Func{Name: "owner"}
 
-var shared132 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared133 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared135 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared136 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared136 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared137,
+var shared137 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared138,
 	Op: 1}}
 
-var shared138 = gojq.Func{Name: "owner"}
+var shared139 = gojq.Func{Name: "owner"}
 
-var shared139 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared141 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared142 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -4904,19 +4937,19 @@ var shared141 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared141, Op: 1}
-
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childRoot"}}}
+var shared141 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared142, Op: 1}
 
 var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childRoot"}}}
+
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -4927,21 +4960,21 @@ var shared145 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childPlural"}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4949,25 +4982,25 @@ var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared155 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared154 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared155 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared155, Op: 1}
+	Right: &shared156, Op: 1}
 
-var shared156 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared157 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4978,40 +5011,40 @@ var shared156 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared158 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared159 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
 
-var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared160 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared161 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared162 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared163 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared163 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared164 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared164 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared165 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared167 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared167 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared168 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared168 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared169 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
@@ -5029,10 +5062,10 @@ var shared168 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 		Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}, Op: 1}}
 
-var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared170 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5052,7 +5085,7 @@ var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared171 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5077,9 +5110,9 @@ var shared171 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5100,22 +5133,29 @@ var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared174 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "labels"}}}}},
-	Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}}, Val: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
+var shared175 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::managedBy"}}},
+			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
 			{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "label::ownerUID"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7,
 				Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 					Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}, {KeyQuery: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::child"}}},
 				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}},
+		Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::labelled"}}},
+		Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "label::operatorNamespace"}}}, Val: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownNamespace"}}}}}}}},
+		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared175 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared176 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5144,21 +5184,21 @@ var shared175 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5167,7 +5207,7 @@ var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5184,7 +5224,7 @@ var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5227,7 +5267,7 @@ var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5276,19 +5316,19 @@ var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared188 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared188 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared189 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared189 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared190 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared191 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared192 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5299,18 +5339,18 @@ var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared185 = gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{
+var shared186 = gojq.Query{Left: &shared187, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared188, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
-		Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared189}}}, Right: &shared190, Op: 9},
+		Op: 15}, Then: &shared191, Else: &shared192}}}, Op: 3}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared194 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5320,18 +5360,18 @@ var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared195 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared196 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared196 = gojq.Func{Name: "seen"}
+var shared197 = gojq.Func{Name: "seen"}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5341,13 +5381,13 @@ var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared198 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared199 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5361,7 +5401,7 @@ var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared200 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared201 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5383,7 +5423,7 @@ var shared200 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5410,7 +5450,7 @@ var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared203 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5434,7 +5474,7 @@ var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared204 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5442,11 +5482,11 @@ var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared204 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared23, Then: &shared24, Else: &shared25}}}
+var shared205 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared24, Then: &shared25, Else: &shared26}}}
 
-var shared205 = gojq.Query{Left: &shared145, Right: &shared141, Op: 1}
+var shared206 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
 
-var shared206 = gojq.Query{Left: &shared150, Right: &gojq.Query{Left: &shared151,
-	Right: &gojq.Query{Left: &shared152, Right: &shared141, Op: 1}, Op: 1},
+var shared207 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
+	Right: &gojq.Query{Left: &shared153, Right: &shared142, Op: 1}, Op: 1},
 	Op: 1}

@@ -13,6 +13,10 @@ import (
 // OwnerUID is the label that selects the children of a custom resource.
 const OwnerUID = "argoperator.dev/owner-uid"
 
+// operatorNamespace is the label of labelled children that tells operators of one name in
+// two namespaces apart.
+const operatorNamespace = "argoperator.dev/operator-namespace"
+
 // ManagedBy is the label that selects the children of an operator.
 const ManagedBy = "app.kubernetes.io/managed-by"
 
@@ -244,6 +248,7 @@ func childJQ(p *configured, kind Kind, paths [][]string) string {
 		"option::readyWhen":   jqfile.Bool(len(met) > 0),
 		"option::everyChange": jqfile.Bool(p.Logic.EveryChange),
 		"option::unowned":     jqfile.Bool(slices.Contains(p.unownedKinds(), kind)),
+		"hole::namespace":     jqfile.String(p.Shared.Namespace),
 	}, workflowHoles(p), labelHoles())
 }
 

@@ -69,6 +69,9 @@ func (p *decided) Owned(c Child, object, cr map[string]any) map[string]any {
 	labels := copyOf(metadata["labels"])
 	of, _ := cr["metadata"].(map[string]any)
 	labels[ManagedBy], labels[OwnerUID], labels[childLabel] = p.Operator.Name, of["uid"], c.Name
+	if slices.Contains(p.labelledKinds(), c.Kind) {
+		labels[operatorNamespace] = p.Shared.Namespace
+	}
 	if c.Kind.Namespaced && c.Namespace == nil {
 		metadata["namespace"] = of["namespace"]
 	}

@@ -23,7 +23,7 @@ func directPrograms() *jqfile.Set { return &directSet }
 var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	return jqfile.Holes{
 		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
-		"label::child": jqfile.String(childLabel), "label::reclaimed": jqfile.String(reclaimedLabel),
+		"label::child": jqfile.String(childLabel), "label::operatorNamespace": jqfile.String(operatorNamespace), "label::reclaimed": jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation),
 		"annotation::attempt":    jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
 		"annotation::inputs": jqfile.String(inputsAnnotation), "annotation::fixed": jqfile.String(fixedAnnotation),
@@ -102,6 +102,7 @@ func childHoles(p *configured, c Child) jqfile.Holes {
 		"option::conditional": jqfile.Bool(c.When != nil), "option::diagnosed": jqfile.Bool(p.diagnoses(c)),
 		"option::never": jqfile.Bool(c.Update == Never), "option::recreated": jqfile.Bool(c.Replaced != nil),
 		"option::sealed": jqfile.Bool(c.Sealed), "option::readsSecrets": jqfile.Bool(p.ReadsSecrets(c)),
+		"option::labelled": jqfile.Bool(slices.Contains(p.labelledKinds(), c.Kind)), "hole::namespace": jqfile.String(p.Shared.Namespace),
 		"option::unowned": jqfile.Bool(p.unowned(c)), "option::adopt": jqfile.Bool(c.Adopt),
 		"option::childNamespaced": jqfile.Bool(c.Kind.Namespaced),
 		"option::childNamespace":  jqfile.Bool(namespaceComputed(c)),

@@ -52,12 +52,12 @@ func policies(p *decided) []Policy {
 			Why:     "protects the observed state in the status, which decides what the operator changes and deletes",
 		})
 	}
-	if kinds := p.unownedKinds(); len(kinds) > 0 {
+	if kinds := p.labelledKinds(); len(kinds) > 0 {
 		list = append(list, Policy{
 			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
-			Namespaces: p.Shared.WatchNamespaces, Rule: notLabelled(p.Operator.Name),
+			Namespaces: p.Shared.WatchNamespaces, Rule: notLabelled(p.Operator.Name, p.Shared.Namespace),
 			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Operator.Name),
-			Why:     "protects the labels that identify children without an owner reference",
+			Why:     "protects the labels and annotations that decide what the operator changes and deletes, and for which events it starts a pod",
 		})
 	}
 	return list
@@ -101,6 +101,19 @@ var sensorKind = Kind{Group: ArgoGroup, Version: "v1alpha1", Kind: "Sensor", Plu
 // annotationPrefix returns the prefix of the annotations with the observed state. It
 // includes the operator's name because several operators may watch the same kind.
 func (p *declared) annotationPrefix() string { return p.Operator.Name + ".argoperator.dev/" }
+
+// labelledKinds returns the kinds of children whose labels and annotations decide what
+// the operator does: they identify the children without an owner reference, tell whether to
+// replace an object, or start a pod.
+func (p *decided) labelledKinds() []Kind {
+	var out []Kind
+	for _, c := range p.Children {
+		if (p.Reconcile.Execution.RunsPods || p.unowned(c) || c.Replaced != nil) && !slices.Contains(out, c.Kind) {
+			out = append(out, c.Kind)
+		}
+	}
+	return out
+}
 
 // unownedKinds returns the kinds of children that cannot, or must not, have an owner
 // reference to their custom resource.
@@ -190,23 +203,30 @@ func noNewAnnotations(prefix string) string {
 }
 
 // notLabelled returns CEL that keeps an object from becoming a child of the operator, and
-// a child from ceasing to be one or from naming another owner.
-func notLabelled(operator string) string {
+// a child from ceasing to be one, from naming another owner and from being replaced. An
+// operator of the same name in another namespace has children of its own; those of earlier
+// versions have no label with the namespace.
+func notLabelled(operator, namespace string) string {
 	child := func(of string) string {
 		return fmt.Sprintf(
 			"(has(%[1]s.metadata.labels) && '%[2]s' in %[1]s.metadata.labels && %[1]s.metadata.labels['%[2]s'] == '%[3]s' && '%[4]s' in "+
-				"%[1]s.metadata.labels)",
+				"%[1]s.metadata.labels && %[1]s.metadata.labels[?'%[5]s'].orValue('%[6]s') == '%[6]s')",
 			of,
 			ManagedBy,
 			operator,
 			OwnerUID,
+			operatorNamespace,
+			namespace,
 		)
 	}
 	same := func(field, key string) string {
 		return fmt.Sprintf("object.metadata.?%[1]s[?'%[2]s'] == oldObject.metadata.?%[1]s[?'%[2]s']", field, key)
 	}
-	return fmt.Sprintf("oldObject == null ? !%[1]s : (!%[1]s && !%[2]s || %[1]s && %[2]s && %[3]s && %[4]s && %[5]s)",
-		child("object"), child("oldObject"), same("labels", OwnerUID), same("labels", childLabel), same("annotations", ownerAnnotation))
+	return fmt.Sprintf("oldObject == null ? !%[1]s : (!%[1]s && !%[2]s || %[1]s && %[2]s && %[3]s)",
+		child("object"), child("oldObject"), strings.Join([]string{
+			same("labels", OwnerUID), same("labels", childLabel), same("labels", operatorNamespace),
+			same("annotations", ownerAnnotation), same("annotations", fixedAnnotation),
+		}, " && "))
 }
 
 // unprotected warns of an operator that trusts fields which users can write, because
@@ -233,6 +253,14 @@ func unprotected(p *decided, d *definition.Definition) diag.List {
 		findings.Warn(at, diag.NoAdmissionPolicy,
 			fmt.Sprintf("users who can edit a %s can label it as a child, and so make the operator change or delete it", k.Kind),
 			"remove install.admissionPolicies, or write your own policy that protects the label "+OwnerUID)
+	}
+	for i, c := range p.Children {
+		first := slices.IndexFunc(p.Children, func(o Child) bool { return o.Kind == c.Kind && o.Replaced != nil }) == i
+		if first && !slices.Contains(p.unownedKinds(), c.Kind) {
+			findings.Warn(at, diag.NoAdmissionPolicy,
+				fmt.Sprintf("users who can edit a %s can change its annotations, and so make the operator replace it", c.Kind.Kind),
+				"remove install.admissionPolicies, or write your own policy that protects the annotation "+fixedAnnotation)
+		}
 	}
 	return findings
 }

@@ -25,10 +25,14 @@ def shown: [hole::readiness, (if option::rollouts then rolling else empty end), 
 
 def met: [hole::met];
 
-# The custom resource that owns the object. The key becomes a parameter of a Workflow and
+# The custom resource that owns the object, which has the labels of a child: an admission
+# policy lets only the operator write those. The key becomes a parameter of a Workflow and
 # users can create such objects, so a key that is not made of valid names is ignored.
 (.body.Obj // .body) as $new | .oldBody as $old
 | (first(
+     (if any($new, $old // {}; .metadata.labels
+            | .[label::ownerUID] != null and (.[label::operatorNamespace] // ownNamespace) == ownNamespace)
+      then empty else null end),
      first($new.metadata.ownerReferences[]?
        | select(.controller == true and .kind == hole::kind and .uid == $new.metadata.labels[label::ownerUID]
            and (.apiVersion | startswith(hole::groupPrefix)))

@@ -34,6 +34,9 @@ def ignored:
 # The message of an error of a template. It can quote what the template reads.
 def problem: "template: " + (if option::readsSecrets then "an expression fails; its message can quote a Secret and is not shown" else tostring end);
 
+# The namespace of the operator.
+def ownNamespace: hole::namespace;
+
 # The observed state of a child:
 #   uid, resourceVersion   of the child
 #   generation    of the custom resource that the child was made from
@@ -251,7 +254,8 @@ def owned(seen; update; repeated):
     + (if update then {uid: seen.uid} elif option::adopt then {} else {resourceVersion: hole::noVersion} end)
     + (if option::besideParent then {namespace: $new.metadata.namespace} else {} end)
     + {labels: (.metadata.labels
-         + {(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child}),
+         + {(label::managedBy): hole::operator, (label::ownerUID): $new.metadata.uid, (label::child): hole::child}
+         + if option::labelled then {(label::operatorNamespace): ownNamespace} else {} end),
        annotations: (.metadata.annotations
          + {(annotation::owner): (($new.metadata.namespace // "") + "." + $new.metadata.name),
             (annotation::generation): ($new.metadata.generation // 0 | tostring)}
