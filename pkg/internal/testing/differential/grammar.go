@@ -442,7 +442,7 @@ func (d *definition) settings() {
 		install["watchNamespaces"] = []any{namespace, elsewhere}
 	}
 	if d.rarely("install.allowedNamespaces", 6) {
-		install["allowedNamespaces"] = []any{elsewhere, namespace}
+		install["allowedNamespaces"] = []any{elsewhere, namespace, first + "-*", second + "-*"} // also of children that are Namespaces
 	}
 	if d.rarely("install.policies", 6) {
 		install["admissionPolicies"] = false
