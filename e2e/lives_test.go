@@ -23,6 +23,11 @@ func TestLives(t *testing.T) {
 		"renamed":  {"direct", "workflow"},
 		"texts":    {"direct", "workflow"},
 		"roles":    {"direct", "workflow"},
+		// Attacks, each on an object that stays as it is, byte for byte.
+		"adopting": {"workflow"},
+		"state":    {"direct"},
+		"secret":   {"workflow"},
+		"copier":   {"workflow"},
 	} {
 		for _, engine := range engines {
 			t.Run(name+"/"+engine, func(t *testing.T) {
