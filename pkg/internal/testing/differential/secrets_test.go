@@ -323,4 +323,3 @@ func quoting(s *simulate.Simulation, api http.Handler) http.Handler {
 		_, _ = w.Write(answer)
 	})
 }
-
