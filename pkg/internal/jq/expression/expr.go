@@ -43,6 +43,9 @@ func (c *templates) expr(path []string, p part, fits use) *expr {
 		if fix == "" && e == nil {
 			fix, caveat = c.translation(path, p, fits, true), "declare the field in the schema"
 		}
+		if _, ok := jqhint.List(p.text); ok && c.loop && e == nil && caveat == "" {
+			caveat = "$item is then an entry of the list"
+		}
 		if fix != "" {
 			first := found[slices.IndexFunc(found, func(p Problem) bool { return !p.Warning })]
 			first.Caveat, first.Fix, first.FixAt, first.FixEnd = caveat, fix, p.at, p.at+len(p.text)
@@ -84,6 +87,9 @@ func (c *templates) syntax(path []string, p part, err error) {
 	problem := Problem{
 		Path: path, Offset: p.at, Length: len(p.text), Code: BadExpression,
 		Message: fmt.Sprintf("%q is not jq: %v", p.text, err), Hint: jqhint.Syntax(p.text, err),
+	}
+	if list, ok := jqhint.List(p.text); ok && c.loop {
+		problem.Hint = "write the list alone: " + list + "; $item is then an entry of it"
 	}
 	var at *gojq.ParseError
 	if errors.As(err, &at) {

@@ -49,7 +49,7 @@ type Vars struct {
 // Expression compiles a bare jq expression, or one in `${ }`. want is the kind of its
 // result: "boolean", "array" or "" for any.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
-	c := &templates{scope: scope, condition: want == "boolean"}
+	c := &templates{scope: scope, condition: want == "boolean", loop: want == "array"}
 	c.assume()
 	e := c.expr(nil, bare(source), func(c *templates, e *expr) {
 		switch want {

@@ -33,6 +33,7 @@ type templates struct {
 	whole     any         // the template
 	want      schema.Type // of the template
 	condition bool        // the compiled value is a boolean
+	loop      bool        // the compiled value is a list of which each entry makes a child
 	lost      bool        // the condition of the scope is invalid: any path may exist
 	given     []read      // paths that always exist
 	problems  []Problem

@@ -30,7 +30,7 @@ func (c *templates) translation(path []string, p part, fits use, undeclared bool
 		}
 		return tooMany
 	}
-	context := jqhint.Context{Function: isFunction, Value: c.named, Kind: c.kindOfText, Check: check}
+	context := jqhint.Context{Function: isFunction, Value: c.named, Kind: c.kindOfText, Check: check, Loop: c.loop}
 	return mended[context.Translate(p.text, tooMany)]
 }
 

@@ -7,6 +7,7 @@ package jqhint
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -27,6 +28,8 @@ type Context struct {
 	Kind func(jq string) (kind string, nullable bool)
 	// Check returns the number of problems of an expression; 0 if there are none.
 	Check func(jq string) int
+	// Loop tells that the expression is a list to loop over.
+	Loop bool
 }
 
 // longest is the size in bytes of an expression that is translated.
@@ -41,7 +44,11 @@ func (c Context) Translate(source string, fewer int) string {
 	}
 	best := ""
 	tried := map[string]bool{strings.TrimSpace(source): true}
-	for _, source := range variants(source) {
+	all := variants(source)
+	if list, ok := List(source); ok && c.Loop {
+		all = append(all, list, list+" // []")
+	}
+	for _, source := range all {
 		for i := range 8 {
 			text := c.translated(source, options{first: i&1 > 0, guarded: i&2 > 0, alternative: i&4 > 0})
 			if text == "" || tried[text] {
@@ -80,6 +87,32 @@ func variants(source string) []string {
 		add(strings.Trim(inner, "- "), opened && closed)
 	}
 	return out
+}
+
+// loops match the statements with which other languages loop over a list.
+var loops = []*regexp.Regexp{
+	regexp.MustCompile(`^(?:(?:for|foreach|forEach|forall|each|range)\b\s*)?(?:(?:const|let|var)\s+)?\$?\w+(?:\s*,\s*\$?\w+)?` +
+		`\s*(?:\b(?:in|of)\b|:=|=>|:)\s*(?:range\b\s*)?(.+)$`),
+	regexp.MustCompile(`^(?:for|foreach|forEach|forall|each|range|in)\s+([.$\w].*)$`),
+	regexp.MustCompile(`^(.+?)\s+as\s+\$?\w+$`),
+}
+
+// List returns the list of a loop in another language, such as `item in .spec.items`; false
+// if a text is none.
+func List(source string) (string, bool) {
+	text := strings.TrimSpace(source)
+	if inner, ok := strings.CutPrefix(text, "{{"); ok {
+		text = strings.Trim(strings.TrimSuffix(inner, "}}"), "- ")
+	}
+	if before, inner, ok := strings.Cut(text, "("); ok && strings.TrimSpace(before) == "for" {
+		text = "for " + strings.TrimSuffix(inner, ")")
+	}
+	for _, loop := range loops {
+		if found := loop.FindStringSubmatch(text); found != nil {
+			return found[1], true
+		}
+	}
+	return "", false
 }
 
 // unwrapped removes the ${ } around parts of a text.

@@ -166,6 +166,9 @@ func single(n *yaml.Node, key string) string {
 	case key == "forEach" && len(n.Content) == 1 && expressionOf(n.Content[0]) != "":
 		return "write the expression alone, without a list: " + Scalar(expressionOf(n.Content[0]), false, 0)
 	case key == "forEach":
+		if len(n.Content) == 1 && strings.ContainsAny(n.Content[0].Value, "(|") {
+			return "quote the list of jq: " + Scalar("["+n.Content[0].Value+"]", true, yaml.DoubleQuotedStyle)
+		}
 		if literal, err := json.Marshal(list); err == nil && !strings.Contains(string(literal), "${") {
 			return "write the list as a string of jq: " + Scalar(string(literal), true, yaml.SingleQuotedStyle)
 		}
