@@ -284,6 +284,8 @@ func TestOpenToAll(t *testing.T) {
 		{name: "in a rule that is computed", reason: "an empty list allows all", fields: list, rest: of("ingress: '${ [{from: (" + peers + ")}] }'"), want: []string{opens}},
 		{name: "written", reason: "an empty list allows all", rest: of("ingress: [{from: []}]"), want: []string{opens}},
 		{name: "as the hint says", reason: "without a rule, nothing is allowed", fields: list, rest: of("policyTypes: [Ingress]\n      ingress: '${ [" + peers + " | select(length > 0) | {from: .}] }'")},
+		{name: "with a port, as the hint says", reason: "the rule keeps its ports", fields: list, rest: of("policyTypes: [Ingress]\n      ingress: '${ [" + peers + " | select(length > 0) | {from: .} + {\"ports\":[{\"port\":80}]}] }'")},
+		{name: "computed, as the hint says", reason: "a rule without peers is left out", fields: list, rest: of("policyTypes: [Ingress]\n      ingress: '${ [{from: (" + peers + ")}] | map(select((.from | length) > 0)) }'")},
 		{name: "never empty", reason: "the list has an item", fields: `allow: "[]namespace | required=true minItems=1"`, rest: of("ingress: [{from: '${ " + peers + " }'}]")},
 		{name: "all", reason: "no peers are written", rest: of("ingress: [{}]")},
 		{name: "port", reason: "no peers are written", rest: of("ingress: [{ports: [{port: 80}]}]")},
@@ -303,6 +305,7 @@ func TestDeletedOnFlip(t *testing.T) {
 	checkHazards(t, []hazard{
 		{name: "one outlives", reason: "the switch deletes the object", fields: fields, rest: of(yes+orphan, no), want: []string{"warning deleted-on-flip"}},
 		{name: "the other outlives", reason: "the order does not matter", fields: fields, rest: of(yes, no+orphan), want: []string{"warning deleted-on-flip"}},
+		{name: "no change", reason: "the field is immutable", fields: "on: boolean | default=true immutable=true", rest: of(yes+orphan, no)},
 		{name: "none outlives", reason: "nothing seems protected", fields: fields, rest: of(yes, no)},
 	})
 }

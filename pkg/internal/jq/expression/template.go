@@ -74,7 +74,15 @@ func (c *templates) problem(p Problem) {
 		return
 	}
 	p.Path = slices.Clone(p.Path)
+	if p.Code == MayBeNull && c.opensWhenEmpty(p.Path) {
+		p.Hint += ", and leave the rule out when the list is empty, because that allows all peers"
+	}
 	c.problems = append(c.problems, p)
+}
+
+// opensWhenEmpty reports whether a path is that of the peers of a rule of a NetworkPolicy.
+func (c *templates) opensWhenEmpty(path []string) bool {
+	return c.kind == "NetworkPolicy" && len(path) > 3 && path[0] == "spec" && slices.Contains([]string{"ingress from", "egress to"}, path[1]+" "+path[3])
 }
 
 // failed reports whether a problem is an error.

@@ -1,7 +1,9 @@
 package childcheck
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -21,46 +23,66 @@ func (f *family) openToAll(child int) diag.List {
 	for _, cr := range f.having(child) {
 		for _, made := range f.objects(child, cr) {
 			for direction, key := range map[string]string{"ingress": "from", "egress": "to"} {
-				path, text := f.openRule(child, made, direction, key)
+				path, hint := f.openRule(child, made, direction, key)
 				if path == nil || reported[strings.Join(path, ".")] {
 					continue
 				}
 				reported[strings.Join(path, ".")] = true
 				findings.Warn(f.at(child, path...), diag.OpenToAll,
-					fmt.Sprintf("the rule of this NetworkPolicy allows all peers when %s is empty", key), rulesHint(direction, key, text))
+					fmt.Sprintf("the rule of this NetworkPolicy allows all peers when %s is empty", key), hint)
 			}
 		}
 	}
 	return findings
 }
 
-// openRule returns the path of a rule that allows all peers and is not written so, and the value of
-// its peers in the template.
-func (f *family) openRule(child int, made member, direction, key string) (path []string, text string) {
+// openRule returns the path of a rule that allows all peers and is not written so, and what to
+// write instead.
+func (f *family) openRule(child int, made member, direction, key string) (path []string, hint string) {
 	rules, _ := schema.ValueAt(made.object, "spec", direction).([]any)
-	written, isList := schema.ValueAt(f.declared(child).Template, "spec", direction).([]any)
+	template := f.declared(child).Template
+	written, isList := schema.ValueAt(template, "spec", direction).([]any)
+	types := "policyTypes: [" + strings.ToUpper(direction[:1]) + direction[1:] + "]"
 	for i, rule := range rules {
 		peers, isThere := schema.ValueAt(rule, key).([]any)
 		at := []string{"spec", direction}
 		if isList && i < len(written) {
-			value := schema.ValueAt(written[i], key)
-			text, _ = value.(string)
-			isThere, at = value != nil, append(at, strconv.Itoa(i), key)
+			isThere, at = schema.ValueAt(written[i], key) != nil, append(at, strconv.Itoa(i), key)
 		}
-		if isThere && len(peers) == 0 {
-			return at, text
+		switch {
+		case !isThere || len(peers) > 0:
+		case isList && i < len(written):
+			return at, rulesHint(written, i, direction, key, types)
+		default:
+			return at, fmt.Sprintf("leave such rules out, and write %s: add | map(select((.%s | length) > 0)) to the list of rules", types, key)
 		}
 	}
 	return nil, ""
 }
 
-// rulesHint says how to have no rule without peers.
-func rulesHint(direction, key, text string) string {
-	types := "policyTypes: [" + strings.ToUpper(direction[:1]) + direction[1:] + "]"
+// rulesHint says how to have no rule without peers in a list of rules that the template writes.
+func rulesHint(rules []any, i int, direction, key, types string) string {
+	rule, _ := rules[i].(map[string]any)
+	text, _ := rule[key].(string)
 	if !strings.HasPrefix(text, "${") {
 		return fmt.Sprintf("to allow none, write %s: [] and %s; to allow all, remove %s", direction, types, key)
 	}
+	more, err := json.Marshal(without(rule, key))
+	if len(rules) > 1 || err != nil || strings.Contains(string(more), "${") {
+		return fmt.Sprintf("write %s, and %s as one expression that leaves the rule out then", types, direction)
+	}
+	others := ""
+	if len(rule) > 1 {
+		others = " + " + string(more)
+	}
 	peers := strings.TrimSpace(strings.TrimSuffix(strings.TrimPrefix(text, "${"), "}"))
 	return fmt.Sprintf("leave the rule out then, and write %s: %s: %s", types, direction,
-		source.Scalar(fmt.Sprintf("${ [%s | select(length > 0) | {%s: .}] }", peers, key), true, 0))
+		source.Scalar(fmt.Sprintf("${ [%s | select(length > 0) | {%s: .}%s] }", peers, key, others), true, 0))
+}
+
+// without returns a mapping without a key.
+func without(fields map[string]any, key string) map[string]any {
+	fields = maps.Clone(fields)
+	delete(fields, key)
+	return fields
 }
