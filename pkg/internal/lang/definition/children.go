@@ -26,15 +26,32 @@ func (c *checker) children() {
 	c.unique(kinds, func(i int) source.Path { return p.To(i, "kind") })
 }
 
-const templateHint = "write template or file; a child without them is made by logic, and needs apiVersion and kind"
-
 func (c *checker) child(child v1alpha1.Child, p source.Path) {
 	c.variableName(child.Name, "$children", p.To("name"))
 	if !c.hasTemplate(p) {
-		c.missing(p, "apiVersion", templateHint)
-		c.missing(p, "kind", templateHint)
+		c.withoutTemplate(child, p)
 	}
 	c.childKind(child, p)
+}
+
+// withoutTemplate reports what a child lacks that has no template.
+func (c *checker) withoutTemplate(child v1alpha1.Child, p source.Path) {
+	hint := "write template or file; a child without them is made by logic, and needs apiVersion and kind"
+	byLogic := c.Written(source.PathOf("spec", "logic"))
+	builtin, known := schema.FindBuiltinSpelled(child.Kind)
+	switch {
+	case !c.Written(p.To("apiVersion")) && !c.Written(p.To("kind")):
+		c.missing(p, "template", hint)
+		return
+	case byLogic && known:
+		hint = "write apiVersion: " + builtin.APIVersion()
+	case byLogic && child.Kind != "":
+		hint = "write apiVersion: GROUP/VERSION of the " + child.Kind + " that logic makes"
+	case byLogic:
+		hint = "write kind: KIND of the object that logic makes"
+	}
+	c.missing(p, "apiVersion", hint)
+	c.missing(p, "kind", hint)
 }
 
 // childKind checks the kind of a child, which its template names if it has one.

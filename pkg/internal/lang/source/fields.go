@@ -66,8 +66,20 @@ func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f Field, p Path) {
 	if len(f.enum) == 0 || d.Rejected[p.ID()] || slices.Contains(f.enum, v.String()) {
 		return
 	}
-	d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s is %q, want %s", subject(p), v.String(), Either(f.enum)),
-		Spelling(v.String(), f.enum))
+	hint := Spelling(v.String(), f.enum)
+	if strings.Contains(v.String(), "${") {
+		hint = constantHint(p, f.enum)
+	}
+	d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s is %q, want %s", subject(p), v.String(), Either(f.enum)), hint)
+}
+
+// constantHint explains that an expression cannot compute the value of a key.
+func constantHint(p Path, values []string) string {
+	hint := "write " + Either(values) + ": the value is the same for all custom resources"
+	if len(p) > 0 && p[len(p)-1] == "onDelete" {
+		hint += "; to let each of them choose, write two children with opposite when over a field with default and immutable=true"
+	}
+	return hint
 }
 
 // Spelling returns a hint with the candidate nearest to a word, or with all candidates.
