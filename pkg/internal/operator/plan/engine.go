@@ -10,6 +10,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // Reason is a part of a definition that an engine does not support.
@@ -90,11 +91,15 @@ func engineErrors(d *definition.Definition, reasons []Reason, e Engine, others [
 		)
 	}
 	for _, r := range reasons {
+		hints := []string{hint, r.Hint}
+		if len(others) > 0 {
+			slices.Reverse(hints)
+		}
 		findings.Add(
 			d.Position(r.Path...),
 			diag.Unsupported,
 			fmt.Sprintf("the %s engine does not support this: %s", e, r.Message),
-			join(hint, r.Hint),
+			join(hints...),
 		)
 	}
 	return findings
@@ -267,7 +272,6 @@ func workflowReasons(p *declared) []Reason {
 		list = append(list, c.notInPod...)
 	}
 	for i, c := range p.Children {
-		at := []string{"spec", "children", strconv.Itoa(i)}
 		list = append(list, c.readyNotInPod...)
 		for _, unfit := range c.notInPod {
 			switch {
@@ -278,13 +282,51 @@ func workflowReasons(p *declared) []Reason {
 				list = append(list, unfit)
 			}
 		}
-		if readsStatus(c.Object) || readsStatus(c.When) || readsStatus(c.ForEach) {
-			list = append(list, Reason{Path: at, Message: "it reads .status, and changes of the status start no Workflow"})
+		if at := statusReader(c); at != nil {
+			list = append(list, Reason{
+				Path: append([]string{"spec", "children", strconv.Itoa(i)}, at...), Hint: p.statusHint(),
+				Message: "it reads .status, and changes of the status start no Workflow",
+			})
 		}
 	}
 	return list
 }
 
-func readsStatus(program *expression.Program) bool {
-	return program != nil && slices.ContainsFunc(program.Reads(), func(path []string) bool { return len(path) > 0 && path[0] == "status" })
+// statusReader returns the path, in a child, of an expression that reads the status of the
+// custom resource; nil if there is none.
+func statusReader(c Child) []string {
+	reads := func(paths [][]string) bool {
+		return slices.ContainsFunc(paths, func(path []string) bool { return len(path) > 0 && path[0] == "status" })
+	}
+	if c.Object != nil && reads(c.Object.Reads()) {
+		for _, part := range c.Object.Parts() {
+			if reads(part.Reads()) {
+				return append([]string{"template"}, part.Path...)
+			}
+		}
+		return []string{"template"}
+	}
+	switch {
+	case c.When != nil && reads(c.When.Reads()):
+		return []string{"when"}
+	case c.ForEach != nil && reads(c.ForEach.Reads()):
+		return []string{"forEach"}
+	}
+	return nil
+}
+
+// statusHint returns how templates of workflow can read the status of an existing kind: as
+// that of a related object, whose changes start Workflows.
+func (p *declared) statusHint() string {
+	k := p.API.Kind
+	if !p.API.Existing {
+		return ""
+	}
+	kind := "kind: " + k.Kind
+	if _, ok := schema.FindBuiltin(k.APIVersion(), k.Kind); !ok {
+		scope := map[bool]string{true: "Namespaced", false: "Cluster"}[k.Namespaced]
+		kind += fmt.Sprintf(", plural: %s, scope: %s", k.Plural, scope)
+	}
+	return fmt.Sprintf("write $related.self.status in place of .status, with related: "+
+		`[{name: self, apiVersion: %s, %s, names: ["${ .metadata.name }"]}]`, k.APIVersion(), kind)
 }
