@@ -50,6 +50,9 @@ type Facts struct {
 	Unquoted bool
 	// Problem is the message without the key that it begins with.
 	Problem string
+	// Cause is the same for warnings of a code with one cause, such as a field of the schema,
+	// whatever their messages; "" compares the messages.
+	Cause string
 	// Kind is, in WrongKind, that of an object that is no definition, with its apiVersion.
 	Kind string
 }

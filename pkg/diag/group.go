@@ -27,11 +27,14 @@ func causeOf(f Finding) cause {
 	if f.Severity == Warning {
 		c.Position = Position{File: f.File}
 	}
+	if f.Cause != "" {
+		c.message, c.hint = f.Cause, ""
+	}
 	return c
 }
 
 // Grouped returns one finding per cause: findings that differ only in the index of an
-// item, and warnings that differ only in their place in a file, become the first of them
+// item, and warnings that differ only in their place in a file or share their Cause, become the first of them
 // with the number of the others.
 func (l List) Grouped() List {
 	groups := map[cause]List{}

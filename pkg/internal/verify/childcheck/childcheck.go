@@ -147,12 +147,12 @@ func (t *run) findings(path ...string) diag.List {
 		case causes.always:
 			findings.Add(causes.position, found.Code, message+t.always(least), found.Hint)
 		default:
-			findings.Warn(
-				causes.position,
-				found.Code,
-				message+causes.where(least)+g.env.note,
-				t.remedy(causes, least, found),
-			)
+			f := diag.Finding{Position: causes.position, Severity: diag.Warning, Code: found.Code, Message: message + causes.where(least) + g.env.note}
+			var field string
+			if f.Hint, field = t.remedy(causes, least, found); field != "" {
+				f.Cause = field + " " + specOf(least)
+			}
+			findings = append(findings, f)
 		}
 	}
 	return findings
@@ -357,14 +357,14 @@ func failed(key string, err error) childProblem {
 	return t
 }
 
-// remedy suggests a fix for a problem of a custom resource. It names the field if
-// changing a single one removes the problem.
-func (t *run) remedy(c *cause, cr map[string]any, p childProblem) string {
+// remedy suggests a fix for a problem of a custom resource. It names the field, and returns
+// it, if changing a single one removes the problem.
+func (t *run) remedy(c *cause, cr map[string]any, p childProblem) (hint, single string) {
 	switch {
 	case c.opaque != nil:
-		return t.describe(*c.opaque)
+		return t.describe(*c.opaque), ""
 	case c.every && p.Hint != "":
-		return p.Hint
+		return p.Hint, ""
 	}
 	field, how := "the field", "required, default, minLength, pattern, maximum …"
 	if t.samples.schema != nil {
@@ -376,7 +376,7 @@ func (t *run) remedy(c *cause, cr map[string]any, p childProblem) string {
 			if len(causes) > 1 {
 				break
 			}
-			field, how = name, "minimum, maximum"
+			field, single, how = name, name, "minimum, maximum"
 			if _, text := value.(string); text {
 				how = "pattern, enum, minLength, maxLength"
 				if p.Type == "Quantity" {
@@ -385,7 +385,7 @@ func (t *run) remedy(c *cause, cr map[string]any, p childProblem) string {
 			}
 		}
 	}
-	return fmt.Sprintf("restrict %s in the schema (%s), or guard against the value in the expression", field, how)
+	return fmt.Sprintf("restrict %s in the schema (%s), or guard against the value in the expression", field, how), single
 }
 
 // describe suggests a schema for a value without one.
