@@ -461,7 +461,7 @@ func (b *Bus) work(ctx context.Context) error {
 	b.faults, b.budget, b.inPod = 0, 1000, true
 	defer func() { b.inPod = false }()
 	b.trace = nil
-	if err := b.runWorkflow(ctx, p.change, eventCounts{}); err != nil {
+	if err := b.runWorkflow(ctx, p.change, &counts{of: map[string]int{}}); err != nil {
 		return err
 	}
 	for _, step := range b.trace {

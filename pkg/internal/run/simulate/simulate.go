@@ -138,13 +138,9 @@ func (s *Simulation) Cluster() *cluster.Cluster { return s.cluster }
 // Trace returns everything that happened so far.
 func (s *Simulation) Trace() Trace { return s.trace }
 
-// maxEvents limits the events of one Run. A converging operator needs far fewer
-// than a thousand.
-const maxEvents = 1000
-
 // Run delivers all changes and their effects until nothing changes any more.
 func (s *Simulation) Run(ctx context.Context) error {
-	seen := eventCounts{}
+	seen := &counts{of: map[string]int{}}
 	for {
 		changes := s.cluster.TakeChanges()
 		if len(changes) == 0 {
@@ -152,6 +148,9 @@ func (s *Simulation) Run(ctx context.Context) error {
 				return nil
 			}
 			continue
+		}
+		if seen.given == 0 {
+			seen.given = len(changes)
 		}
 		for _, change := range changes {
 			if err := ctx.Err(); err != nil {
@@ -168,13 +167,13 @@ func (s *Simulation) Run(ctx context.Context) error {
 }
 
 // publishChange publishes a change through every EventSource that watches it.
-func (s *Simulation) publishChange(ctx context.Context, change cluster.Change, seen eventCounts) error {
+func (s *Simulation) publishChange(ctx context.Context, change cluster.Change, seen *counts) error {
 	for _, w := range s.watches {
 		event, ok := w.eventFor(change)
 		if !ok {
 			continue
 		}
-		if err := seen.add(event.Type + " of " + event.Object.String()); err != nil {
+		if err := seen.event(event.Type + " of " + event.Object.String()); err != nil {
 			return err
 		}
 		if err := s.publish(ctx, event); err != nil {
@@ -184,25 +183,48 @@ func (s *Simulation) publishChange(ctx context.Context, change cluster.Change, s
 	return nil
 }
 
-// eventCounts counts events and Workflows by object.
-type eventCounts map[string]int
+// counts are the events and Workflows of one Run.
+type counts struct {
+	of    map[string]int // by object, and by template
+	total int
+	given int // changes that others made before
+}
 
-// add counts one more. If there are too many, it returns an error that names the
-// most frequent one.
-func (h eventCounts) add(what string) error {
-	h[what]++
-	total, most := 0, ""
-	for _, name := range slices.Sorted(maps.Keys(h)) {
-		if total += h[name]; h[name] > h[most] {
+// Limits of one Run. A converging operator needs far less: the more objects there are, the
+// more often it reacts to one of them.
+const (
+	maxEvents         = 1000 // of all objects
+	maxEventsOfOne    = 100  // of one object
+	eventsPerObject   = 20
+	maxWorkflowsOfOne = 4 // of one template
+	workflowsPerOne   = 2
+)
+
+// event counts an event of an object, and returns an error if there are too many.
+func (c *counts) event(what string) error {
+	return c.add(what, maxEventsOfOne, eventsPerObject)
+}
+
+// workflow counts a Workflow of a template, which takes much longer than an event.
+func (c *counts) workflow(template string) error {
+	return c.add("the Workflow "+template, maxWorkflowsOfOne, workflowsPerOne)
+}
+
+func (c *counts) add(what string, limit, each int) error {
+	c.of[what]++
+	c.total++
+	if c.total <= maxEvents && c.of[what] <= limit+each*(c.given+len(c.of)) {
+		return nil
+	}
+	most := what
+	for _, name := range slices.Sorted(maps.Keys(c.of)) {
+		if c.of[name] > c.of[most] {
 			most = name
 		}
 	}
-	if total <= maxEvents {
-		return nil
-	}
 	return &NotConvergedError{
-		fmt.Sprintf("the operator does not stop: after %d events it still reacts to its own writes, most often to %s (%d times)",
-			maxEvents, most, h[most]),
+		fmt.Sprintf("the operator does not stop: after %d events and Workflows it still reacts to its own writes, most often to %s (%d times)",
+			c.total, most, c.of[most]),
 	}
 }
 

@@ -58,7 +58,7 @@ func filled[T any](part T, v values) (T, error) {
 
 // runWorkflow runs a Workflow that was created from one of the operator's
 // templates. Other Workflows are ordinary children.
-func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, seen eventCounts) error {
+func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, seen *counts) error {
 	r, err := s.runOf(change)
 	if r == nil || err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, see
 		s.timers = append(s.timers, timer{due: s.now().Add(wait), wait: wait, run: r})
 		return nil
 	}
-	if err := seen.add("the Workflow " + r.record.Template); err != nil {
+	if err := seen.workflow(r.record.Template); err != nil {
 		return err
 	}
 	s.trace = append(s.trace, Step{Workflow: r.record})

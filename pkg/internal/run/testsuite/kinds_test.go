@@ -7,6 +7,8 @@ import (
 	"testing/fstest"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
 )
 
@@ -22,7 +24,7 @@ func run(t *testing.T, dir fstest.MapFS, definitions, tests string) []testsuite.
 	if findings = append(findings, testsuite.Check(suites)...); len(findings) > 0 {
 		t.Fatal(findings)
 	}
-	results, err := testsuite.Run(context.Background(), suites, testsuite.Options{Runner: local()})
+	results, err := testsuite.Run(context.Background(), suites, testsuite.Options{Runner: local(), Trace: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,6 +346,66 @@ STEP  - {name: deleted, delete: {}, expect: {gone: true, absent: [{kind: key-sto
 			})
 		}
 	}
+}
+
+// TestLoops requires that a test soon reports an operator that reacts to its own writes:
+// a person waits for it.
+func TestLoops(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct{ rest, value, status string }{
+		"direct": {"reconcile: {engine: direct}", `.status.version // "none"`, `status: {version: "${ $children.c.metadata.resourceVersion }"}`},
+		"workflow": {
+			`related: [{name: self, apiVersion: v1, kind: ConfigMap, names: ["${ .metadata.name }"]}]`, `($related.self.data.v // "") + "a"`, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			results := run(t, nil, strings.NewReplacer("REST", tt.rest, "VALUE", tt.value, "STATUS", tt.status).Replace(`
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: loops}
+spec:
+  api: {group: acme.io, kind: Loop, versions: [{name: v1, schema: {spec: {v: string}, status: {version: string}}}]}
+  REST
+  children:
+  - name: c
+    template:
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: "${ .metadata.name }"}
+      data: {v: '${ VALUE }'}
+  STATUS
+`), `
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: loop}
+spec:
+  resource: {object: {apiVersion: acme.io/v1, kind: Loop, metadata: {name: a}, spec: {}}}
+  steps: [{name: created, create: {}}]
+`)
+			found := results[0].Findings()
+			if len(found) != 1 || found[0].Code != diag.NotIdempotent {
+				t.Error(found)
+			}
+			// Workflows take the most time. A loop of events alone may be longer.
+			if pods, events := counted(results[0].Steps[0].Trace); pods > 40 || events > 500 {
+				t.Errorf("%d Workflows, %d events", pods, events)
+			}
+		})
+	}
+}
+
+// counted returns the numbers of Workflows and events of a trace.
+func counted(trace simulate.Trace) (workflows, events int) {
+	for _, step := range trace {
+		if step.Workflow != nil {
+			workflows++
+		}
+		if step.Event != nil {
+			events++
+		}
+	}
+	return workflows, events
 }
 
 // TestAbsentKindOfPatch requires that expect.absent accepts the kinds of patches.
