@@ -141,42 +141,47 @@ func operatorOf(result argoperator.Result, cr map[string]any) string {
 	return ""
 }
 
-// suites reads the tests of the definitions.
-func (p *devProject) suites(name string) ([]testsuite.Suite, diag.List, error) {
+// tests reads the tests of the definitions.
+func (p *devProject) tests(name string) (selectedTests, error) {
 	chosen, err := chooseTests("", nil)
 	if name != "" {
 		chosen.names = []string{name}
 	}
 	if err != nil {
-		return nil, nil, err
+		return selectedTests{}, err
 	}
-	suites, _, findings, err := readSuites(streams{in: p.s.in, err: io.Discard}, p.from, chosen, func([]manifest.Object) {})
-	return suites, findings, err
+	return readSuites(streams{in: p.s.in, err: io.Discard}, p.from, chosen, func([]manifest.Object) {})
 }
 
 // Tests implements page.Project.
 func (p *devProject) Tests() ([]page.Test, error) {
-	suites, _, err := p.suites("")
+	read, err := p.tests("")
 	var out []page.Test
-	for _, suite := range suites {
-		for _, t := range suite.Tests {
+	add := func(tests []argoperator.Test) {
+		for _, t := range tests {
 			at := t.Position("metadata", "name")
 			out = append(out, page.Test{Name: t.Metadata.Name, File: at.File, Line: at.Line})
 		}
+	}
+	for _, suite := range read.suites {
+		add(suite.Tests)
+	}
+	for _, g := range read.unrun {
+		add(g.tests)
 	}
 	return out, err
 }
 
 // RunTests implements page.Project.
 func (p *devProject) RunTests(ctx context.Context, name string) ([]testsuite.Result, error) {
-	suites, findings, err := p.suites(name)
+	read, err := p.tests(name)
 	if err != nil {
 		return nil, err
 	}
-	if len(findings) > 0 {
-		return nil, fmt.Errorf("%s:%d: %s", findings[0].File, findings[0].Line, findings[0].Message)
+	if len(read.findings) > 0 {
+		return nil, fmt.Errorf("%s:%d: %s", read.findings[0].File, read.findings[0].Line, read.findings[0].Message)
 	}
-	return testsuite.Run(ctx, suites, testsuite.Options{Runner: p.runner, Parallel: runtime.NumCPU(), Now: time.Now, Trace: true})
+	return testsuite.Run(ctx, read.suites, testsuite.Options{Runner: p.runner, Parallel: runtime.NumCPU(), Now: time.Now, Trace: true})
 }
 
 // SaveTest implements page.Project.

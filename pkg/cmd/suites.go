@@ -26,6 +26,16 @@ type group struct {
 	sources []argoperator.Source
 	tests   []argoperator.Test
 	warns   bool // the definitions have warnings
+	broken  bool // a definition or a test has errors, so no test runs
+}
+
+// selectedTests are the tests to run, of definitions without errors, and what was read for
+// them.
+type selectedTests struct {
+	suites   []testsuite.Suite
+	sources  []argoperator.Source
+	findings diag.List
+	unrun    []*group // with errors in their definitions or their tests
 }
 
 // suiteReader finds tests and the definitions that they test.
@@ -40,7 +50,7 @@ type suiteReader struct {
 
 // readSuites reads the selected tests, and calls note with the objects of their operators.
 // It counts the warnings of the definitions and leaves them out.
-func readSuites(s streams, from *sourceFlags, chosen choice, note func([]manifest.Object)) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
+func readSuites(s streams, from *sourceFlags, chosen choice, note func([]manifest.Object)) (selectedTests, error) {
 	r := &suiteReader{from: from, seen: map[string]bool{}, note: note}
 	for _, name := range from.names {
 		err := r.read(name)
@@ -48,11 +58,11 @@ func readSuites(s streams, from *sourceFlags, chosen choice, note func([]manifes
 			err = unreadable(&r.findings, name, "the path", err)
 		}
 		if err != nil {
-			return nil, nil, nil, err
+			return selectedTests{}, err
 		}
 	}
 	defer r.countWarnings(s)
-	return r.suites(chosen)
+	return r.selected(chosen)
 }
 
 // countWarnings prints how many warnings the definitions have.
@@ -149,8 +159,8 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 	} else if home, err = definitionAbove(filepath.Dir(path)); err != nil {
 		return err
 	}
-	tests, err := r.parse(argoperator.Source{Name: filepath.ToSlash(path), Data: data, Lenient: lenient}, home)
-	if err != nil || len(tests) == 0 {
+	tests, wrong, err := r.parse(argoperator.Source{Name: filepath.ToSlash(path), Data: data, Lenient: lenient}, home)
+	if err != nil || len(tests) == 0 && (!wrong || home == "") {
 		return err
 	}
 	if home == "" {
@@ -167,26 +177,27 @@ func (r *suiteReader) testFile(path string, own *group, lenient bool) error {
 			return err
 		}
 	}
-	own.tests = append(own.tests, tests...)
+	own.tests, own.broken = append(own.tests, tests...), own.broken || wrong
 	return nil
 }
 
-// parse reads the tests of a file that may refer to files below home.
-func (r *suiteReader) parse(source argoperator.Source, home string) ([]argoperator.Test, error) {
+// parse reads the tests of a file that may refer to files below home. wrong reports whether
+// the file has errors.
+func (r *suiteReader) parse(source argoperator.Source, home string) (tests []argoperator.Test, wrong bool, err error) {
 	base := "."
 	if home != "" {
 		root, err := os.OpenRoot(home)
 		if err != nil {
-			return nil, fmt.Errorf("opening the definition's directory: %w", err)
+			return nil, false, fmt.Errorf("opening the definition's directory: %w", err)
 		}
 		source.Dir = root.FS()
 		if base, err = within(filepath.Dir(filepath.FromSlash(source.Name)), home); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	tests, wrong := argoperator.ParseTests(source, base)
-	r.findings = append(r.findings, wrong...)
-	return tests, nil
+	tests, found := argoperator.ParseTests(source, base)
+	r.findings = append(r.findings, found...)
+	return tests, found.HasErrors(), nil
 }
 
 // group returns the group of the definitions in a directory.
@@ -286,10 +297,9 @@ func (g *group) operators() ([]argoperator.Operator, error) {
 	return result.Operators, err
 }
 
-// suites generates the operators of the groups with selected tests.
-func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.Source, diag.List, error) {
-	var suites []testsuite.Suite
-	var sources []argoperator.Source
+// selected generates the operators of the groups with selected tests.
+func (r *suiteReader) selected(chosen choice) (selectedTests, error) {
+	var out selectedTests
 	var all []string
 	for _, g := range r.groups {
 		for _, t := range g.tests {
@@ -297,25 +307,33 @@ func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.So
 		}
 		g.tests = slices.DeleteFunc(g.tests, func(t argoperator.Test) bool { return !chosen.takes(t.Metadata.Name) })
 		if len(g.tests) == 0 {
+			if g.broken {
+				out.unrun = append(out.unrun, g)
+			}
 			continue
 		}
 		result, err := argoperator.Generate(g.sources, argoperator.Options{})
 		if err != nil {
-			return nil, nil, nil, err
+			return selectedTests{}, err
 		}
-		sources = append(sources, g.sources...)
+		out.sources = append(out.sources, g.sources...)
 		r.findings = append(r.findings, result.Findings.Only(diag.Error)...)
 		warnings := result.Findings.Only(diag.Warning)
 		r.warnings, g.warns = append(r.warnings, warnings...), len(warnings) > 0
 		suite := testsuite.Suite{Operators: result.Operators, Tests: g.tests}
-		if !result.Findings.HasErrors() {
-			r.findings = append(r.findings, testsuite.Check([]testsuite.Suite{suite})...)
+		if g.broken = g.broken || result.Findings.HasErrors(); !g.broken {
+			wrong := testsuite.Check([]testsuite.Suite{suite})
+			r.findings, g.broken = append(r.findings, wrong...), wrong.HasErrors()
 			r.note(result.Objects())
 		}
-		if len(suites) >= maxHeldSuites {
+		if g.broken {
+			out.unrun = append(out.unrun, g)
+			continue
+		}
+		if len(out.suites) >= maxHeldSuites {
 			suite.Operators, suite.Make = nil, g.operators
 		}
-		suites = append(suites, suite)
+		out.suites = append(out.suites, suite)
 	}
 	switch {
 	case r.findings.HasErrors():
@@ -332,5 +350,6 @@ func (r *suiteReader) suites(chosen choice) ([]testsuite.Suite, []argoperator.So
 				"https://github.com/argoperator/argoperator/blob/main/docs/how-to/test.md",
 		)
 	}
-	return suites, sources, r.findings.Sorted(), nil
+	out.findings = r.findings.Sorted()
+	return out, nil
 }

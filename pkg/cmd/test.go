@@ -151,12 +151,13 @@ func (c choice) unmatched(all []string) diag.List {
 
 // runTests runs the tests once.
 func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags, runner *consent, chosen choice) error {
-	suites, sources, findings, err := readSuites(s, from, chosen, runner.note)
+	read, err := readSuites(s, from, chosen, runner.note)
 	if err != nil {
 		return err
 	}
-	if err := report(s, sources, findings); err != nil {
-		return err
+	wrong := report(s, read.sources, read.findings)
+	if wrong != nil && (!errors.Is(wrong, errFindings) || len(read.suites) == 0) {
+		return wrong
 	}
 	client, err := mustConnect(ctx, s, flags.server)
 	if err != nil {
@@ -165,23 +166,26 @@ func runTests(ctx context.Context, s streams, from *sourceFlags, flags testFlags
 	if err := runner.required(ctx); err != nil {
 		return err
 	}
-	results, objects, err := runSuites(ctx, s, suites, flags, runner, sources)
+	results, objects, err := runSuites(ctx, s, read.suites, flags, runner, read.sources)
 	if err != nil {
 		return err
 	}
 	if err := writeGoldens(s, results); err != nil {
 		return err
 	}
-	if err := printResults(s, results, flags, sources); err != nil {
+	if err := printResults(s, results, flags, read.sources); err != nil {
 		return err
 	}
-	if err := reportFromServer(ctx, s, client, sources, objects); err != nil {
+	if err := reportFromServer(ctx, s, client, read.sources, objects); err != nil {
 		return err
+	}
+	for _, g := range read.unrun {
+		s.say("the tests of %s did not run: it has errors", g.name)
 	}
 	if slices.ContainsFunc(results, func(r testsuite.Result) bool { return r.State() == testsuite.Failed }) {
 		return errFindings
 	}
-	return nil
+	return wrong
 }
 
 // testedObjects returns what an API server can check after a test.
