@@ -78,7 +78,7 @@ func isConflict(c cluster.Call) bool { return c.Status == http.StatusConflict }
 
 func (t Trace) failures() []Failure {
 	var out []Failure
-	on := ""
+	on, rejected := "", map[string]bool{} // by trigger and object
 	for _, step := range t {
 		if e := step.Event; e != nil {
 			on = fmt.Sprintf(", on %s of %s", e.Type, e.Object)
@@ -89,12 +89,20 @@ func (t Trace) failures() []Failure {
 			}
 			for i, a := range d.Attempts {
 				last := i == len(d.Attempts)-1 || d.Attempts[i+1].Trigger != a.Trigger
-				if a.Failure != "" && last && !a.looksForChild() {
-					out = append(out, Failure{
-						Text:     fmt.Sprintf("trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, a.Failure),
-						Conflict: len(a.Calls) > 0 && isConflict(a.Calls[len(a.Calls)-1]),
-					})
+				if a.Failure == "" || !last || a.looksForChild() {
+					continue
 				}
+				call := a.lastCall()
+				path, _, _ := strings.Cut(call.Path, "?")
+				if !isConflict(call) {
+					rejected[a.Trigger+path] = true
+				} else if rejected[a.Trigger+path] {
+					continue // it tries to create an object that it could not change, in case the object is gone
+				}
+				out = append(out, Failure{
+					Text:     fmt.Sprintf("trigger %s of Sensor %s: %s", a.Trigger, d.Sensor, a.Failure),
+					Conflict: isConflict(call),
+				})
 			}
 		}
 		if w := step.Workflow; w != nil && w.Failure != "" {
@@ -114,6 +122,14 @@ func (t Trace) failures() []Failure {
 func (a Attempt) looksForChild() bool {
 	return len(a.Calls) > 0 && a.Calls[0].Method == http.MethodPatch && a.Calls[0].ContentType == "application/json-patch+json" &&
 		(a.Calls[0].Status == http.StatusNotFound || a.Calls[0].Status == http.StatusUnprocessableEntity)
+}
+
+// lastCall returns the last request of an attempt, if it sent one.
+func (a Attempt) lastCall() cluster.Call {
+	if len(a.Calls) == 0 {
+		return cluster.Call{}
+	}
+	return a.Calls[len(a.Calls)-1]
 }
 
 // Cause returns the failure with one line of the program's output. That is the line

@@ -348,6 +348,43 @@ STEP  - {name: deleted, delete: {}, expect: {gone: true, absent: [{kind: key-sto
 	}
 }
 
+// TestRejectedChange requires that a test lists the rejection of a change alone: direct then
+// also tries to create the object, which must not be one more failure.
+func TestRejectedChange(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"direct", "workflow"} {
+		allPass(t, run(t, nil, strings.ReplaceAll(`
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: webs}
+spec:
+  api: {group: acme.io, kind: Web, versions: [{name: v1, schema: {spec: {replicas: integer | default=1}}}]}
+  reconcile: {engine: ENGINE}
+  children:
+  - name: web
+    template:
+      apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: "${ .metadata.name }"}
+      spec:
+        replicas: ${ .spec.replicas }
+        selector: {matchLabels: {web: "${ .metadata.name }"}}
+        template:
+          metadata: {labels: {web: "${ .metadata.name }"}}
+          spec: {containers: [{name: web, image: "nginx:1"}]}
+`, "ENGINE", engine), `
+apiVersion: argoperator.dev/v1alpha1
+kind: OperatorTest
+metadata: {name: rejected}
+spec:
+  resource: {object: {apiVersion: acme.io/v1, kind: Web, metadata: {name: a}}}
+  steps:
+  - {name: created, create: {}}
+  - {name: rejected, edit: {spec: {replicas: -1}}, expect: {failures: [must be greater than or equal to 0]}}
+`))
+	}
+}
+
 // TestLoops requires that a test soon reports an operator that reacts to its own writes:
 // a person waits for it.
 func TestLoops(t *testing.T) {
