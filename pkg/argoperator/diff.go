@@ -114,7 +114,7 @@ func (o Operator) removedChildren(earlier []Operator) diag.List {
 	return findings
 }
 
-// removed says what becomes of the objects of a child that the definition no longer has.
+// removed reports what happens to the objects of a child that the definition no longer has.
 func (o Operator) removed(before Operator, child plan.Child) diag.List {
 	var findings diag.List
 	if i := o.renamed(before, child); i >= 0 {
