@@ -1,6 +1,6 @@
 # Adoption takes nothing of another custom resource, and deletes nothing of it.
 for one in e2e-shared "$NS-other"; do kubectl get namespace "$one" || kubectl create namespace "$one"; done
-zone() { printf '{apiVersion: adopting-%s.example.com/v1, kind: Zone, metadata: {name: victim, namespace: %s}, spec: {host: %s, target: %s}}' "$ENGINE" "$1" "$2" "$3"; }
+zone() { printf -- '---\n{apiVersion: adopting-%s.example.com/v1, kind: Zone, metadata: {name: victim, namespace: %s}, spec: {host: %s, target: %s}}' "$ENGINE" "$1" "$2" "$3"; }
 kubectl -n e2e-shared delete configmap mine www --ignore-not-found
 kubectl -n e2e-shared create configmap mine --from-literal=target=before
 zone "$NS" mine good | kubectl apply -f -
