@@ -88,7 +88,8 @@ class ResyncTest(Case):
 
     def test_due_for_children_beside_one_that_is_never_updated(self):
         def child(entry, **metadata):
-            return merged(deployment(uid="d", **labels()), {"metadata": dict(metadata, namespace="team", name=entry, labels={CHILD: entry})})
+            own = dict(metadata, namespace="team", name=entry, labels={CHILD: entry})
+            return merged(deployment(uid="d", **labels()), {"metadata": own})
         kept = dict(WEB, name="once", never=True, identity={"object": {"name": plain_text("once")}})
         web = dict(WEB, identity={"object": {"name": plain_text("web")}})
         size = {"expr": ["get", ["get", ["in"], "spec"], "size"]}

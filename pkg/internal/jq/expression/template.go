@@ -82,7 +82,8 @@ func (c *templates) problem(p Problem) {
 
 // opensWhenEmpty reports whether a path is that of the peers of a rule of a NetworkPolicy.
 func (c *templates) opensWhenEmpty(path []string) bool {
-	return c.kind == "NetworkPolicy" && len(path) > 3 && path[0] == "spec" && slices.Contains([]string{"ingress from", "egress to"}, path[1]+" "+path[3])
+	return c.kind == "NetworkPolicy" && len(path) > 3 && path[0] == "spec" &&
+		slices.Contains([]string{"ingress from", "egress to"}, path[1]+" "+path[3])
 }
 
 // failed reports whether a problem is an error.

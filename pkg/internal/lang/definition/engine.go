@@ -123,7 +123,9 @@ func (c *checker) foreignFinalizer(group string, p source.Path) {
 	}
 	if !existing && !protected(group, own) && !protected(own, group) {
 		c.warn(p, diag.ReservedName,
-			fmt.Sprintf("the finalizer %s is not of the group %s: the operator removes it, also where another controller has set it", name, own),
+			fmt.Sprintf(
+				"the finalizer %s is not of the group %s: the operator removes it, also where another controller has set it", name, own,
+			),
 			"write "+use)
 	}
 }

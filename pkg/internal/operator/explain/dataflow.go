@@ -15,9 +15,10 @@ import (
 // Decision is a value of a child, a patch or a related object that others than the author of
 // the definition decide.
 type Decision struct {
-	Of      string    `json:"of"`      // child NAME, patch NAME or related NAME
-	Kind    string    `json:"kind"`    // of the object
-	Decides string    `json:"decides"` // namespace, name, existence, image, command, role, subjects, rules, labels, data, fields or selection
+	Of   string `json:"of"`   // child NAME, patch NAME or related NAME
+	Kind string `json:"kind"` // of the object
+	// Decides is namespace, name, existence, image, command, role, subjects, rules, labels, data, fields or selection.
+	Decides string    `json:"decides"`
 	Sources []Decider `json:"sources"`
 	Fixed   string    `json:"fixed,omitempty"` // the value, if the definition decides it
 }
@@ -48,7 +49,7 @@ func dataFlow(p *plan.Plan, d *definition.Definition) []Decision {
 				one := Decision{Of: group.of + " " + c.Name, Kind: c.Kind.Kind, Decides: what, Sources: []Decider{}}
 				sources := sourcesOf(f, c, what)
 				for _, s := range sources {
-					one.Sources = append(one.Sources, decider(s, limitOf(p, d, what, s)))
+					one.Sources = append(one.Sources, decider(s, limitOf(d, what, s)))
 				}
 				if what == "namespace" && c.Kind.Namespaced && len(sources) == 0 {
 					one.Fixed = fixedNamespace(c)
@@ -66,7 +67,7 @@ func dataFlow(p *plan.Plan, d *definition.Definition) []Decision {
 		}{{"namespace", r.Namespace}, {"selection", r.Selection}} {
 			one := Decision{Of: "related " + r.Name, Kind: r.Kind.Kind, Decides: part.what, Sources: []Decider{}}
 			for _, s := range f.Program(plan.Child{}, part.program) {
-				one.Sources = append(one.Sources, decider(s, limitOf(p, d, part.what, s)))
+				one.Sources = append(one.Sources, decider(s, limitOf(d, part.what, s)))
 			}
 			if part.what == "namespace" && len(one.Sources) == 0 && r.Kind.Namespaced {
 				one.Fixed = cmp.Or(r.FixedNamespace, "that of the custom resource")
@@ -158,7 +159,7 @@ func decider(s plan.Source, limit string) Decider {
 }
 
 // limitOf returns the limit of a source, and that of the namespaces which it may choose.
-func limitOf(p *plan.Plan, d *definition.Definition, what string, s plan.Source) string {
+func limitOf(d *definition.Definition, what string, s plan.Source) string {
 	limits := []string{s.Limit}
 	if what == "namespace" && s.Free() {
 		if allowed := d.Operator.Spec.Install.AllowedNamespaces; len(allowed) > 0 {

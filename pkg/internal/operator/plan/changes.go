@@ -28,7 +28,8 @@ func (f *changes) reads(program *expression.Program, names []*expression.Program
 	) {
 		for _, name := range slices.Sorted(maps.Keys(paths)) {
 			for _, path := range paths[name] {
-				if !changes(name, path) || slices.ContainsFunc(names, func(p *expression.Program) bool { return covered(path, named(p)[name]) }) {
+				known := func(p *expression.Program) bool { return covered(path, named(p)[name]) }
+				if !changes(name, path) || slices.ContainsFunc(names, known) {
 					continue
 				}
 				one := changing{name: strings.Join(append([]string{root + "." + name}, path...), "."), how: schema.Changes, of: true}

@@ -216,7 +216,8 @@ func (w *walk) child(o expression.Origin) (others bool) {
 			path = below(o.Path)
 		}
 		others = others || c.ForEach != nil
-		source := Source{Path: o.String(), Who: ByEditor, By: fmt.Sprintf("every user who can change the %s of child %s", c.Kind.Kind, c.Name)}
+		source := Source{Path: o.String(), Who: ByEditor}
+		source.By = fmt.Sprintf("every user who can change the %s of child %s", c.Kind.Kind, c.Name)
 		switch {
 		case len(path) == 2 && path[0] == "metadata" && path[1] == "name":
 			w.program(c, c.ObjectName)
@@ -255,7 +256,8 @@ func (w *walk) related(o expression.Origin) (others bool) {
 			path = below(o.Path)
 		}
 		others = others || r.Multiple
-		source := Source{Path: o.String(), Who: ByEditor, By: fmt.Sprintf("every user who can change the %s of related %s", r.Kind.Kind, r.Name)}
+		source := Source{Path: o.String(), Who: ByEditor}
+		source.By = fmt.Sprintf("every user who can change the %s of related %s", r.Kind.Kind, r.Name)
 		switch {
 		case ofServer(path), r.Kind.Group == "" && r.Kind.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
 			source.Who = ByServer

@@ -23,7 +23,8 @@ func directPrograms() *jqfile.Set { return &directSet }
 var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	return jqfile.Holes{
 		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
-		"label::child": jqfile.String(childLabel), "label::operatorNamespace": jqfile.String(operatorNamespace), "label::reclaimed": jqfile.String(reclaimedLabel),
+		"label::child": jqfile.String(childLabel), "label::operatorNamespace": jqfile.String(operatorNamespace),
+		"label::reclaimed":       jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation),
 		"annotation::attempt":    jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
 		"annotation::inputs": jqfile.String(inputsAnnotation), "annotation::fixed": jqfile.String(fixedAnnotation),

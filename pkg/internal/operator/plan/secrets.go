@@ -254,7 +254,8 @@ func publishedSecrets(p *decided, d *definition.Definition) diag.List {
 		at := []string{"spec", "related", strconv.Itoa(i)}
 		if r.Kind.secret() && r.Watch && !d.Written(append(slices.Clone(at), "watch")...) {
 			warn(every(r.FixedNamespace),
-				"set watch: false, so that changes take effect at the next resync; or set watch: true to accept this", append(at, "kind")...)
+				"set watch: false, so that changes take effect at the next resync; or set watch: true to accept this",
+				append(at, "kind")...)
 		}
 	}
 	for i, c := range p.Children {
@@ -297,7 +298,8 @@ func writtenSecrets(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	warn := func(field, kind, of string, where Kind, path ...string) {
 		findings.Warn(d.Position(path...), diag.SecretExposed,
-			fmt.Sprintf("%s of the %s contains %s, a value of a Secret: %s", field, kind, of, readers(where, field)), p.keepSecret(field, where, of))
+			fmt.Sprintf("%s of the %s contains %s, a value of a Secret: %s", field, kind, of, readers(where, field)),
+			p.keepSecret(field, where, of))
 	}
 	targets := func(key string, list []Child) {
 		for i, c := range list {

@@ -223,8 +223,10 @@ func (c *counts) add(what string, limit, each int) error {
 		}
 	}
 	return &NotConvergedError{
-		fmt.Sprintf("the operator does not stop: after %d events and Workflows it still reacts to its own writes, most often to %s (%d times)",
-			c.total, most, c.of[most]),
+		fmt.Sprintf(
+			"the operator does not stop: after %d events and Workflows it still reacts to its own writes, most often to %s (%d times)",
+			c.total, most, c.of[most],
+		),
 	}
 }
 

@@ -30,7 +30,9 @@ func ambiguousNames(d *definition.Definition, p *plan.Plan, s *samples) diag.Lis
 			findings.Warn(
 				d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "name"),
 				diag.Uniqueness,
-				fmt.Sprintf("metadata.name does not tell the namespace from the rest: %s and %s of two namespaces would share %s", a, b, name),
+				fmt.Sprintf(
+					"metadata.name does not tell the namespace from the rest: %s and %s of two namespaces would share %s", a, b, name,
+				),
 				plan.JoinHint,
 			)
 		}
@@ -97,9 +99,8 @@ func (t *run) joined() [][]string {
 
 // naming returns the programs that decide which objects the child is.
 func (t *run) naming() []*expression.Program {
-	return slices.DeleteFunc([]*expression.Program{t.child.ObjectName, t.child.Namespace, t.child.ForEach}, func(p *expression.Program) bool {
-		return p == nil
-	})
+	all := []*expression.Program{t.child.ObjectName, t.child.Namespace, t.child.ForEach}
+	return slices.DeleteFunc(all, func(p *expression.Program) bool { return p == nil })
 }
 
 // inNamespace matches what the name of a namespace can contain.

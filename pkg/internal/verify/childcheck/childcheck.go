@@ -147,7 +147,8 @@ func (t *run) findings(path ...string) diag.List {
 		case causes.always:
 			findings.Add(causes.position, found.Code, message+t.always(least), found.Hint)
 		default:
-			f := diag.Finding{Position: causes.position, Severity: diag.Warning, Code: found.Code, Message: message + causes.where(least) + g.env.note}
+			message += causes.where(least) + g.env.note
+			f := diag.Finding{Position: causes.position, Severity: diag.Warning, Code: found.Code, Message: message}
 			var field string
 			if f.Hint, field = t.remedy(causes, least, found); field != "" {
 				f.Cause = field + " " + specOf(least)

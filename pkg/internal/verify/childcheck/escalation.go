@@ -49,7 +49,8 @@ func permissionHint(n plan.GrantNeeds, roles []string) string {
 	}
 	rule := "install: {permissions: [{apiGroups: [rbac.authorization.k8s.io], resources: [" + resources + "], "
 	if n.Verb == "escalate" {
-		return "write the rules without expressions, or allow it to grant any permission: " + rule + "verbs: [escalate], reason: the reason}]}"
+		return "write the rules without expressions, or allow it to grant any permission: " + rule +
+			"verbs: [escalate], reason: the reason}]}"
 	}
 	which := "these roles"
 	if len(roles) == 0 {

@@ -22,8 +22,9 @@ type script struct {
 var (
 	shells  = []string{"sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "su", "runuser"}
 	options = map[string][]string{
-		"python": {"-c"}, "perl": {"-e", "-E", "-ne", "-pe", "-le"}, "ruby": {"-e", "-ne", "-pe"}, "node": {"-e", "--eval", "-p", "--print", "-pe"},
-		"php": {"-r"}, "lua": {"-e"}, "Rscript": {"-e"},
+		"python": {"-c"}, "perl": {"-e", "-E", "-ne", "-pe", "-le"}, "ruby": {"-e", "-ne", "-pe"},
+		"node": {"-e", "--eval", "-p", "--print", "-pe"},
+		"php":  {"-r"}, "lua": {"-e"}, "Rscript": {"-e"},
 	}
 )
 
@@ -66,7 +67,8 @@ func commandIn(fields map[string]any, at []string) []script {
 			if source, is := fields["source"].(string); is {
 				return []script{{name, false, source, append(slices.Clip(at), "source")}}
 			}
-			if j := slices.IndexFunc(words[i+1:], func(w string) bool { return slices.Contains(options[m[1]], w) }); j >= 0 && i+j+2 < len(words) {
+			j := slices.IndexFunc(words[i+1:], func(w string) bool { return slices.Contains(options[m[1]], w) })
+			if j >= 0 && i+j+2 < len(words) {
 				return []script{{name, false, words[i+j+2], places[i+j+2]}}
 			}
 		}

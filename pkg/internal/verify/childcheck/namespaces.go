@@ -74,8 +74,12 @@ func (r *reach) namespace(w target) {
 		return
 	}
 	r.told[source.Path] = true // once for all children
-	r.warn(append(w.at, "namespace"), "metadata.namespace depends on %s: %s can write to any namespace with the permissions of the operator",
-		source, source.By)
+	r.warn(
+		append(w.at, "namespace"),
+		"metadata.namespace depends on %s: %s can write to any namespace with the permissions of the operator",
+		source,
+		source.By,
+	)
 }
 
 // name warns of the name of a cluster-scoped child or patch of a namespaced kind. Fixed text

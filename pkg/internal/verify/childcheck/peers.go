@@ -54,7 +54,8 @@ func (f *family) openRule(child int, made member, direction, key string) (path [
 		case isList && i < len(written):
 			return at, rulesHint(written, i, direction, key, types)
 		default:
-			return at, fmt.Sprintf("leave such rules out, and write %s: add | map(select((.%s | length) > 0)) to the list of rules", types, key)
+			const hint = "leave such rules out, and write %s: add | map(select((.%s | length) > 0)) to the list of rules"
+			return at, fmt.Sprintf(hint, types, key)
 		}
 	}
 	return nil, ""

@@ -174,7 +174,8 @@ func (o ownedObject) doubt(r Requirements, uids map[string]string) string {
 		return what
 	}
 	uid := o.labels[ownerUIDLabel]
-	owned := uid != "" && slices.ContainsFunc(o.owners, func(owner metav1.OwnerReference) bool { return r.owns(owner) && string(owner.UID) == uid })
+	owns := func(owner metav1.OwnerReference) bool { return r.owns(owner) && string(owner.UID) == uid }
+	owned := uid != "" && slices.ContainsFunc(o.owners, owns)
 	switch {
 	case len(o.owners) > 0 && !owned, len(o.owners) == 0 && (uid == "" || uids[o.annotations[ownerAnnotation]] != uid):
 		return "there is no such " + r.Kind

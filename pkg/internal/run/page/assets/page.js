@@ -52,7 +52,11 @@ function renderMessages(errors) {
     messages.push(['bad', 'The connection to argoperator dev is lost. The page shows the last known state and connects again.']);
   if (errors) messages.push(['bad', `The definition has ${count(errors, 'error')}. The previous definition still runs.`]);
   if (session.state && !session.state.runLogic)
-    messages.push(['warn', 'Programs of the operator do not run: argoperator dev has no consent for them. Answer its question, or start it with --run-logic.']);
+    messages.push([
+      'warn',
+      'Programs of the operator do not run: argoperator dev has no consent for them. ' +
+        'Answer its question, or start it with --run-logic.',
+    ]);
   const box = byId('messages');
   if (box.dataset.shown === JSON.stringify(messages)) return;
   box.dataset.shown = JSON.stringify(messages);
