@@ -166,7 +166,7 @@ class ChildEventTest(TemplatesCase):
             ("scaled", wrote(subresource="scale"), "may have been changed"),
             ("written by nobody", lambda: self.live(self.web)["metadata"].pop("managedFields"), "may have been changed"),
             ("one missing", lambda: objects.pop(self.shard), "has 1 children instead of 2"),
-            ("all missing", lambda: [objects.pop(self.shard), objects.pop(self.web)], "has no children"),
+            ("all missing", lambda: [objects.pop(self.shard), objects.pop(self.web)], "web is missing"),
             ("one too many", lambda: self.cluster.put(DEPLOYMENTS + "/more", deployment("more", **labels())), "has 3 children"),
             ("another definition", annotated(**{DEFINITION: "d0"}), "another definition"),
             ("a new generation", lambda: self.live()["metadata"].update(generation=4), "latest change is not reconciled"),
