@@ -181,7 +181,7 @@ func (o *operator) asRendered(t *testing.T, dir string, made *unstructured.Unstr
 		t.Fatal(err)
 	}
 	compared := 0
-	for _, want := range decode(t, run(t, text, binary(t), "render", "-f", dir, "-")) {
+	for _, want := range decode(t, run(t, text, binary(t), "render", "--run-logic", "-f", dir, "-")) {
 		if want.GetKind() == cr.GetKind() {
 			continue
 		}
