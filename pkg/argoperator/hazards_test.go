@@ -55,7 +55,7 @@ func checkHazards(t *testing.T, cases []hazard) {
 // TestNamespaceOfClusterScoped covers namespaces of objects that cannot have one.
 func TestNamespaceOfClusterScoped(t *testing.T) {
 	of := func(kind, namespace string) string {
-		return "- name: a\n  template: {" + kind + ", metadata: {name: \"${ .metadata.namespace }-${ .metadata.name }\", namespace: " + namespace + "}}"
+		return "- name: a\n  template: {" + kind + ", metadata: {name: \"${ .metadata.namespace }.${ .metadata.name }\", namespace: " + namespace + "}}"
 	}
 	const space, class = "apiVersion: v1, kind: Namespace", "apiVersion: storage.k8s.io/v1, kind: StorageClass, provisioner: a.b/c"
 	const refused, possible = "error conflicting-keys", "warning conflicting-keys"

@@ -338,7 +338,9 @@ func (r *suiteReader) selected(chosen choice) (selectedTests, error) {
 	switch {
 	case r.findings.HasErrors():
 	case len(all) > 0:
-		r.findings = append(r.findings, chosen.unmatched(all)...)
+		if unmatched := chosen.unmatched(all); len(unmatched) > 0 {
+			r.findings, out.suites = append(r.findings, unmatched...), nil
+		}
 	case r.noDefinition():
 		r.findings.Add(diag.Position{}, diag.NoDefinition, "no definition found", r.from.startHint())
 	default:

@@ -236,5 +236,12 @@ func relatedGrants(p *configured) []Grant {
 			add(r, ResyncAccount, "find the custom resources that refer to a changed object", "list")
 		}
 	}
-	return list
+	all := slices.Clone(list)
+	return slices.DeleteFunc(list, func(g Grant) bool { return g.Namespace != "" && slices.ContainsFunc(all, g.within) })
+}
+
+// within reports whether another grant, for all watched namespaces, has the same permissions.
+func (g Grant) within(wide Grant) bool {
+	return wide.Namespace == "" && wide.Account == g.Account && wide.Group == g.Group && wide.Resource == g.Resource &&
+		!slices.ContainsFunc(g.Verbs, func(verb string) bool { return !slices.Contains(wide.Verbs, verb) })
 }
