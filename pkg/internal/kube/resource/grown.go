@@ -47,6 +47,19 @@ func (s *Schema) Grown(base map[string]any, n int, grows func(place string) bool
 	return object, open
 }
 
+// Unlimited reports whether one of these places may have a size of more than 1,000.
+func (s *Schema) Unlimited(base map[string]any, places func(place string) bool) bool {
+	m, unlimited := s.maker(fixed(), random), false
+	s.visit(base, func(at string, node *node, d *demand, value any) (any, bool) {
+		if places(at) && !unlimited {
+			grown, limit := m.grown(node, d, value, 1)
+			unlimited = grown != nil && limit > closedSize
+		}
+		return nil, false
+	})
+	return unlimited
+}
+
 // grown returns a value of the same type of size n, and the largest size that its own schema allows; nil
 // if it has no other size.
 func (m *maker) grown(n *node, d *demand, value any, size int) (grown any, limit int) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -32,27 +33,33 @@ func (f *family) growth() diag.List {
 		return nil
 	}
 	var findings diag.List
-	largest := s.served(s.schema.Largest(s.full().written))
+	largest := sync.OnceValue(func() customResource { return s.served(s.schema.Largest(s.full().written)) })
 	for i, t := range f.runs {
 		if t == nil || slices.ContainsFunc(t.groups, func(g *group) bool { return g.problem.exceedsLimit }) {
 			continue
 		}
 		at := []string{"spec", "children", strconv.Itoa(i)}
 		c := t.child
-		w := newWeighing(c.ForEach, []weighed{
+		w := newWeighing(s, c.ForEach, []weighed{
 			{key: "when", program: c.When},
 			{key: "forEach", program: c.ForEach},
 			{key: "template", program: c.Object},
 		})
+		if w == nil {
+			continue
+		}
 		w.vars.Children = t.otherChildren(s.full())
-		if exceeding := w.exceeding(f.d, largest, at); exceeding != nil {
+		if exceeding := w.exceeding(f.d, largest(), at); exceeding != nil {
 			findings = append(findings, exceeding...)
 		} else if g := w.grows(s); g != nil {
 			findings = append(findings, g.finding(t.position(at, w.costliest(g.large))))
 		}
 	}
 	for _, field := range f.p.Status.Fields {
-		w := newWeighing(nil, []weighed{{key: field.Name, program: field.Value}})
+		w := newWeighing(s, nil, []weighed{{key: field.Name, program: field.Value}})
+		if w == nil {
+			continue
+		}
 		if g := w.grows(s); g != nil {
 			findings = append(findings, g.finding(f.d.Position("spec", "status", field.Name)))
 		}
@@ -90,18 +97,24 @@ type weighed struct {
 	scale   *expression.Weighed // nil if the program costs little in any case
 }
 
-func newWeighing(forEach *expression.Program, programs []weighed) *weighing {
+// newWeighing returns nil for programs that read nothing without a limit.
+func newWeighing(s *samples, forEach *expression.Program, programs []weighed) *weighing {
 	w := &weighing{forEach: forEach}
+	for _, one := range programs {
+		if one.program != nil {
+			w.reads = append(w.reads, one.program.Reads()...)
+			w.programs = append(w.programs, one)
+		}
+	}
+	if !s.schema.Unlimited(s.full().written, w.reading) {
+		return nil
+	}
 	loops := 2
 	if forEach != nil {
 		loops = 1 // for each item
 	}
-	for _, one := range programs {
-		if one.program != nil {
-			one.scale = one.program.Weighed(loops)
-			w.reads = append(w.reads, one.program.Reads()...)
-			w.programs = append(w.programs, one)
-		}
+	for i, one := range w.programs {
+		w.programs[i].scale = one.program.Weighed(loops)
 	}
 	return w
 }
@@ -111,11 +124,10 @@ func (w *weighing) exceeding(d *definition.Definition, largest customResource, a
 	in := input{largest.served, w.itemOf(largest.served), largest.written}
 	for _, one := range w.programs {
 		path := slices.Concat(at, []string{one.key})
-		if one.key == "template" {
-			failing, _, _ := one.program.Failing(in.value, in.vars)
-			path = append(path, failing...)
-		}
 		if findings := cost(d, one.program, []input{in}, path...); findings != nil {
+			if failing, _, found := one.program.Failing(in.value, in.vars); found && one.key == "template" {
+				findings[0].Position = d.Position(append(path, failing...)...)
+			}
 			return findings
 		}
 	}
