@@ -322,11 +322,11 @@ func (c *cluster) playRoleBinding(t *testing.T, engine string) {
 	o.awaitOwned(t, chosen, map[schema.GroupVersionResource]int{roleBindings: 1})
 
 	t.Log("until the definition has what lint says")
-	_, typed, found := strings.Cut(string(run(t, nil, binary(t), "lint", "-f", definition)), "allow it to bind any role: ")
+	_, typed, found := strings.Cut(string(run(t, nil, binary(t), "lint", "-f", definition)), "in place of NAME: ")
 	if !found {
 		t.Fatal("lint does not report the permission")
 	}
-	typed, _, _ = strings.Cut(typed, "; resourceNames")
+	typed, _, _ = strings.Cut(strings.Replace(typed, "NAME", "edit", 1), "\n")
 	run(t, generate(t, forEngine(t, dir, engine, "  "+typed+"\n")), "kubectl", "apply", "-f", "-") // the same objects
 	o.merge(t, viewers, chosen, `{"spec":{"user":"joe"}}`)
 	o.awaitReady(t, viewers, chosen)
