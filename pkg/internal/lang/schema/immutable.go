@@ -443,6 +443,12 @@ func text(object map[string]any, path ...string) string {
 	return s
 }
 
+// Overlap reports whether one of two paths is the other, or above it.
+func Overlap(a, b []string) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
+}
+
 // ValueAt returns the value at a path of keys, or nil.
 func ValueAt(value any, path ...string) any {
 	for _, step := range path {

@@ -9,6 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -128,8 +129,7 @@ func placesOf(path []string) []string {
 		return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(path, name) })
 	}
 	above := slices.ContainsFunc(pods, func(p []string) bool {
-		n := min(len(p), len(path))
-		return len(path) <= len(p)+1 && slices.Equal(p[:n], path[:n])
+		return len(path) <= len(p)+1 && schema.Overlap(p, path)
 	})
 	switch {
 	case len(path) > 0 && path[len(path)-1] == "image":

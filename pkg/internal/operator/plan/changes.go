@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -44,8 +45,8 @@ func (f *changes) reads(program *expression.Program, names []*expression.Program
 	}
 	add("$children", program.ReadsChildren(), func(name string) bool { return f.child(name).ForEach != nil }, f.childChanges,
 		(*expression.Program).ReadsChildren)
-	add("$related", program.RelatedPaths(), func(name string) bool { return f.multiple(name) }, f.relatedChanges,
-		(*expression.Program).RelatedPaths)
+	isList := func(name string) bool { r, is := f.related(name); return is && multiple(r) }
+	add("$related", program.RelatedPaths(), isList, f.relatedChanges, (*expression.Program).RelatedPaths)
 	return out
 }
 
@@ -66,11 +67,11 @@ func (f *changes) childChanges(name string, path []string) bool {
 	}
 	f.within = append(f.within, name)
 	defer func() { f.within = f.within[:len(f.within)-1] }()
-	if f.listChanges(child) || slices.Contains(f.optional, name) && f.programChanges(child.When) || byServer(path) {
+	if f.listChanges(child) || slices.Contains(f.optional, name) && f.programChanges(child.When) || rewritten(path) {
 		return true
 	}
 	return slices.ContainsFunc(child.Object.Parts(), func(p expression.Part) bool {
-		return overlap(p.Path, path) && f.anyChanges(p.Reads(), p.ReadsChildren(), p.RelatedPaths())
+		return schema.Overlap(p.Path, path) && f.anyChanges(p.Reads(), p.ReadsChildren(), p.RelatedPaths())
 	})
 }
 
@@ -98,46 +99,35 @@ func (f *changes) anyChanges(own [][]string, children, related map[string][][]st
 		among(children, f.childChanges) || among(related, f.relatedChanges)
 }
 
-func (f *changes) multiple(name string) bool {
+func (f *changes) related(name string) (v1alpha1.Related, bool) {
 	for _, r := range f.c.d.Operator.Spec.Related {
 		if r.Name == name {
-			return multiple(r)
+			return r, true
 		}
 	}
-	return false
+	return v1alpha1.Related{}, false
 }
 
 // relatedChanges reports whether a field of a related object can change.
 func (f *changes) relatedChanges(name string, path []string) bool {
-	for _, r := range f.c.d.Operator.Spec.Related {
-		if r.Name != name {
-			continue
-		}
-		if multiple(r) || byServer(path) {
-			return true
-		}
-		scope := expression.Scope{Input: f.c.scope.Input, Name: f.c.scope.Name}
-		for _, text := range append(slices.Clone(r.Names), r.Namespace) {
-			rule, _ := expression.Template(text, scope, nil)
-			if rule != nil && slices.ContainsFunc(rule.Reads(), func(path []string) bool { return f.c.changeOf(path) != schema.NoChange }) {
-				return true // another object
-			}
-		}
-		_, changes := mutableField([][]string{path})
-		group, _ := source.SplitAPIVersion(r.APIVersion)
-		return changes && path[0] != "status" && !keepsField(group, r.Kind, path)
+	r, is := f.related(name)
+	if !is || multiple(r) || rewritten(path) {
+		return is
 	}
-	return false
+	scope := expression.Scope{Input: f.c.scope.Input, Name: f.c.scope.Name}
+	for _, text := range append(slices.Clone(r.Names), r.Namespace) {
+		rule, _ := expression.Template(text, scope, nil)
+		if f.programChanges(rule) {
+			return true // another object
+		}
+	}
+	_, changes := mutableField([][]string{path})
+	group, _ := source.SplitAPIVersion(r.APIVersion)
+	return changes && path[0] != "status" && !keepsField(group, r.Kind, path)
 }
 
-// byServer reports whether the API server changes a value with each write of the object.
-func byServer(path []string) bool {
+// rewritten reports whether the API server changes a value with each write of the object.
+func rewritten(path []string) bool {
 	return len(path) < 1 || path[0] == "metadata" &&
 		(len(path) == 1 || slices.Contains([]string{"generation", "resourceVersion", "managedFields"}, path[1]))
-}
-
-// overlap reports whether one of two paths is the other, or above it.
-func overlap(a, b []string) bool {
-	n := min(len(a), len(b))
-	return slices.Equal(a[:n], b[:n])
 }

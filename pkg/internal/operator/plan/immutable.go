@@ -204,7 +204,7 @@ func (c *compiler) changeOf(path []string) schema.Change {
 // keepsField reports whether no update can change a field of a built-in kind.
 func keepsField(group, kind string, path []string) bool {
 	return slices.ContainsFunc(schema.ImmutableFields(group, kind), func(f schema.Immutable) bool {
-		return f.While == nil && f.Allows == nil && len(f.Free) == 0 && len(f.Path) <= len(path) && slices.Equal(f.Path, path[:len(f.Path)])
+		return f.While == nil && f.Allows == nil && len(f.Free) == 0 && covered(path, [][]string{f.Path})
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // The values of Secrets are kept out of what other users can read, unless the definition
@@ -28,13 +29,10 @@ func sensitive(path []string) bool {
 	case path[0] != "metadata":
 		return false
 	}
-	return len(path) == 1 || path[1] == "annotations" && (len(path) == 2 || path[2] == lastApplied || path[2] == anyKey)
+	return len(path) == 1 || path[1] == "annotations" && (len(path) == 2 || path[2] == lastApplied || path[2] == expression.Each)
 }
 
-const (
-	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
-	anyKey      = "[]" // in the path of an expression
-)
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
 // SecretEvents returns the events that contain Secrets.
 func (p *configured) SecretEvents() []Event {
@@ -98,7 +96,7 @@ func (p *declared) exposes(c Child, path []string) bool {
 	if c.Kind.secret() {
 		return sensitive(path)
 	}
-	return slices.ContainsFunc(p.copies(c, nil), func(copied secretCopy) bool { return overlap(copied.path, path) })
+	return slices.ContainsFunc(p.copies(c, nil), func(copied secretCopy) bool { return schema.Overlap(copied.path, path) })
 }
 
 // secretCopy is a value of a Secret in a template.
@@ -152,7 +150,7 @@ func (p *declared) secretOrigin(o expression.Origin, c Child, within []string) s
 				return text
 			case !other.Kind.secret():
 				copies := p.copies(other, within)
-				if i := slices.IndexFunc(copies, func(copied secretCopy) bool { return overlap(copied.path, below) }); i >= 0 {
+				if i := slices.IndexFunc(copies, func(copied secretCopy) bool { return schema.Overlap(copied.path, below) }); i >= 0 {
 					return copies[i].of
 				}
 			}
@@ -167,8 +165,8 @@ func (p *declared) secretItem(path []string, c Child, within []string) string {
 		return ""
 	}
 	for _, o := range c.ForEach.Origins() {
-		if len(o.Path) == 1 || len(o.Path) == 2 && o.Path[1] == anyKey { // the items are whole objects
-			o.Path = append([]string{o.Path[0], anyKey}, path...)
+		if len(o.Path) == 1 || len(o.Path) == 2 && o.Path[1] == expression.Each { // the items are whole objects
+			o.Path = append([]string{o.Path[0], expression.Each}, path...)
 		}
 		if of := p.secretOrigin(o, c, within); of != "" {
 			return of
@@ -180,13 +178,13 @@ func (p *declared) secretItem(path []string, c Child, within []string) string {
 // pathBelow returns the path below the objects of a name, and whether the path may be one of
 // theirs.
 func pathBelow(path []string, name string) ([]string, bool) {
-	if len(path) == 0 || path[0] == anyKey {
+	if len(path) == 0 || path[0] == expression.Each {
 		return nil, true
 	}
 	if path[0] != name {
 		return nil, false
 	}
-	if path = path[1:]; len(path) > 0 && path[0] == anyKey {
+	if path = path[1:]; len(path) > 0 && path[0] == expression.Each {
 		path = path[1:]
 	}
 	return path, true
@@ -299,7 +297,7 @@ func writtenSecrets(p *decided, d *definition.Definition) diag.List {
 	warn := func(field, kind, of string, where Kind, path ...string) {
 		findings.Warn(d.Position(path...), diag.SecretExposed,
 			fmt.Sprintf("%s of the %s contains %s, a value of a Secret: %s", field, kind, of, readers(where, field)),
-			p.keepSecret(field, where, of))
+			keepSecret(field, where, of))
 	}
 	targets := func(key string, list []Child) {
 		for i, c := range list {
@@ -343,7 +341,7 @@ func readers(k Kind, field string) string {
 }
 
 // keepSecret returns what to write instead of a value.
-func (p *decided) keepSecret(field string, where Kind, of string) string {
+func keepSecret(field string, where Kind, of string) string {
 	changed := fmt.Sprintf("a fingerprint of it (${ %s | fingerprint }) tells that it changed", of)
 	switch {
 	case strings.Contains(field, ".env."):

@@ -336,10 +336,7 @@ func (t *run) problemsIn(r rendering) []childProblem {
 // follow from them: a missing key elsewhere.
 func certain(p problem.Problem, guessed [][]string) bool {
 	at := p.Segments()
-	return p.Required && !slices.ContainsFunc(guessed, func(path []string) bool {
-		n := min(len(path), len(at))
-		return slices.Equal(path[:n], at[:n])
-	})
+	return p.Required && !slices.ContainsFunc(guessed, func(path []string) bool { return schema.Overlap(path, at) })
 }
 
 // problemsOf returns the problems of one custom resource, and whether it has the child.

@@ -10,6 +10,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // substitution is code for a shell. It runs where it is not in single quotes.
@@ -36,7 +37,7 @@ func (f *family) interpreted(child int) diag.List {
 	told := map[string]bool{}
 	for _, cr := range r.having[:min(len(r.having), maxCodeSamples)] {
 		for _, at := range textsIn(cr.written, nil) {
-			if !usersKey(at) || !slices.ContainsFunc(r.reads, func(path []string) bool { return overlap(path, at) }) {
+			if !usersKey(at) || !slices.ContainsFunc(r.reads, func(path []string) bool { return schema.Overlap(path, at) }) {
 				continue
 			}
 			field := jqField(at)
@@ -79,7 +80,7 @@ func inCommand(p expression.Part) bool {
 // interprets returns the programs of a child in which a text is code.
 func (f *family) interprets(r *run, written map[string]any, code int) []script {
 	var out []script
-	one := customResource{written: written, served: f.samples.place.served(f.samples.schema.Defaulted(written), f.samples.api.Namespaced)}
+	one := f.samples.served(written)
 	for _, env := range r.environments(one) {
 		for _, object := range r.render(one, env).objects {
 			for _, s := range scriptsIn(object) {
@@ -147,10 +148,4 @@ func jqField(at []string) string {
 		b.WriteString("." + key)
 	}
 	return b.String()
-}
-
-// overlap reports whether one of two paths is the other, or above it.
-func overlap(a, b []string) bool {
-	n := min(len(a), len(b))
-	return slices.Equal(a[:n], b[:n])
 }
