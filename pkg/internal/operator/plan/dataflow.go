@@ -29,9 +29,10 @@ const (
 type Source struct {
 	Path   string // as jq: .spec.team, $children.a.data.name
 	Who    Who
-	By     string // in a sentence: every user who can create a Team
-	Limit  string // of its values, as the schema has it; "": none
-	Finite bool   // the schema lists all of its values
+	By     string   // in a sentence: every user who can create a Team
+	Limit  string   // of its values, as the schema has it; "": none
+	Finite bool     // the schema lists all of its values, or it is a boolean
+	Values []string // those of an enum of the schema
 	// Selects is the related entry of which the value selects the objects; "": it is a part of the value itself.
 	Selects string
 	Field   []string // the path in the custom resource; nil: it is in another object
@@ -196,41 +197,26 @@ func (w *walk) item(c Child, path []string) (others bool) {
 	return others
 }
 
-// below splits the path of another object, which may be an item of a list.
-func below(path []string) []string {
-	path = path[1:]
-	if len(path) > 0 && strings.HasPrefix(path[0], "[") {
-		path = path[1:]
-	}
-	return path
-}
-
 // child adds the sources of a path below $children.
 func (w *walk) child(o expression.Origin) (others bool) {
 	for _, c := range w.p.Children {
-		if len(o.Path) > 0 && o.Path[0] != c.Name {
+		path, is := pathBelow(o.Path, c.Name)
+		if !is {
 			continue
-		}
-		var path []string
-		if len(o.Path) > 0 {
-			path = below(o.Path)
 		}
 		others = others || c.ForEach != nil
-		source := Source{Path: o.String(), Who: ByEditor}
-		source.By = fmt.Sprintf("every user who can change the %s of child %s", c.Kind.Kind, c.Name)
-		switch {
-		case len(path) == 2 && path[0] == "metadata" && path[1] == "name":
+		switch strings.Join(path, ".") {
+		case "metadata.name":
 			w.program(c, c.ObjectName)
 			continue
-		case len(path) == 2 && path[0] == "metadata" && path[1] == "namespace":
+		case "metadata.namespace":
 			w.program(c, c.Namespace)
 			continue
-		case ofServer(path):
-			source.Who = ByServer
-		case len(path) > 0 && path[0] == "status":
-			source.Who = ByController
 		}
-		w.add(source)
+		w.add(Source{
+			Path: o.String(), Who: writer(c.Kind, path, ByEditor),
+			By: fmt.Sprintf("every user who can change the %s of child %s", c.Kind.Kind, c.Name),
+		})
 		if len(path) > 0 {
 			w.at(c, path)
 		}
@@ -248,23 +234,15 @@ func (w *walk) program(c Child, p *expression.Program) {
 // selects them.
 func (w *walk) related(o expression.Origin) (others bool) {
 	for _, r := range w.p.Related {
-		if len(o.Path) > 0 && o.Path[0] != r.Name {
+		path, is := pathBelow(o.Path, r.Name)
+		if !is {
 			continue
 		}
-		var path []string
-		if len(o.Path) > 0 {
-			path = below(o.Path)
-		}
 		others = others || r.Multiple
-		source := Source{Path: o.String(), Who: ByEditor}
-		source.By = fmt.Sprintf("every user who can change the %s of related %s", r.Kind.Kind, r.Name)
-		switch {
-		case ofServer(path), r.Kind.Group == "" && r.Kind.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
-			source.Who = ByServer
-		case len(path) > 0 && path[0] == "status":
-			source.Who = ByController
-		}
-		w.add(source)
+		w.add(Source{
+			Path: o.String(), Who: writer(r.Kind, path, ByEditor),
+			By: fmt.Sprintf("every user who can change the %s of related %s", r.Kind.Kind, r.Name),
+		})
 		for _, p := range []*expression.Program{r.Namespace, r.Selection} {
 			if p != nil {
 				w.fields(p.AllOrigins(), r.Name)
@@ -272,6 +250,18 @@ func (w *walk) related(o expression.Origin) (others bool) {
 		}
 	}
 	return others
+}
+
+// writer returns who writes a field of an object of a kind; users are those who write the rest
+// of it.
+func writer(k Kind, path []string, users Who) Who {
+	switch {
+	case ofServer(path), k.namespace() && slices.Equal(path, []string{"metadata", "name"}):
+		return ByServer
+	case len(path) > 0 && path[0] == "status":
+		return ByController
+	}
+	return users
 }
 
 // ofServer reports whether the API server sets a field of every object. A namespace is
@@ -286,16 +276,11 @@ func ofServer(path []string) bool {
 func (w *walk) field(path []string, selects string) {
 	api := w.p.API.Kind
 	s := Source{
-		Path: expression.Origin{Root: ".", Path: path}.String(), Who: ByAuthor, Selects: selects, Field: path,
+		Path: expression.Origin{Root: ".", Path: path}.String(), Who: writer(api, path, ByAuthor), Selects: selects, Field: path,
 		By: "every user who can create a " + api.Kind,
 	}
-	switch {
-	case ofServer(path), api.Group == "" && api.Kind == "Namespace" && slices.Equal(path, []string{"metadata", "name"}):
-		s.Who = ByServer
-	case len(path) > 0 && path[0] == "status":
-		s.Who = ByController
-	default:
-		s.Limit, s.Finite = schemaLimit(w.d.Schema(w.d.WorkingVersion()), path)
+	if s.Who == ByAuthor {
+		s.Limit, s.Values, s.Finite = schemaLimit(w.d.Schema(w.d.WorkingVersion()), path)
 	}
 	w.add(s)
 }

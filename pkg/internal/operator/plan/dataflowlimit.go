@@ -7,28 +7,26 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// schemaLimit says what a schema demands of the values of a field, and whether it lists them.
-func schemaLimit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string, finite bool) {
+// schemaLimit says what a schema demands of the values of a field, which values its enum lists, and whether
+// there are no others.
+func schemaLimit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string, values []string, finite bool) {
 	for _, key := range path {
-		if s = schemaStep(s, key); s == nil {
-			return "", false
-		}
+		s = schemaStep(s, key)
 	}
 	if s == nil {
-		return "", false
+		return "", nil, false
 	}
 	if s.Type == "array" && s.Items != nil && s.Items.Schema != nil && len(s.Items.Schema.Enum) > 0 {
 		s = s.Items.Schema
 	}
 	switch {
 	case len(s.Enum) > 0:
-		var values []string
 		for _, v := range s.Enum {
 			values = append(values, strings.Trim(string(v.Raw), `"`))
 		}
-		return "one of " + strings.Join(values, ", "), true
+		return "one of " + strings.Join(values, ", "), values, true
 	case s.Type == "boolean":
-		return "true or false", true
+		return "true or false", nil, true
 	}
 	var parts []string
 	if s.Type == "integer" || s.Type == "number" {
@@ -49,7 +47,7 @@ func schemaLimit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string
 	if s.MaxLength != nil {
 		parts = append(parts, fmt.Sprintf("maxLength %d", *s.MaxLength))
 	}
-	return strings.Join(parts, ", "), false
+	return strings.Join(parts, ", "), nil, false
 }
 
 // schemaStep returns the schema of a field, an item or a value; nil if there is none.

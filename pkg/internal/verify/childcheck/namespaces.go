@@ -10,6 +10,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -139,8 +140,7 @@ type target struct {
 
 // text returns a field of the metadata as it is written.
 func (t target) text(field string) string {
-	metadata, _ := t.template["metadata"].(map[string]any)
-	text, _ := metadata[field].(string)
+	text, _ := schema.ValueAt(t.template, "metadata", field).(string)
 	return text
 }
 

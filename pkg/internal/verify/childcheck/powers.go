@@ -156,8 +156,8 @@ func (r *reach) ownNamespace(c plan.Child) bool {
 // powerfulChild returns the child that a roleRef names, if its rules are powerful.
 func (r *reach) powerfulChild(ref map[string]any) string {
 	for _, in := range r.d.Operator.Spec.Children {
-		metadata, _ := in.Template["metadata"].(map[string]any)
-		if in.Kind != ref["kind"] || metadata["name"] == nil || metadata["name"] != ref["name"] {
+		name := schema.ValueAt(in.Template, "metadata", "name")
+		if in.Kind != ref["kind"] || name == nil || name != ref["name"] {
 			continue
 		}
 		rules, _ := in.Template["rules"].([]any)
