@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 	"github.com/argoperator/argoperator/pkg/internal/base/process"
 )
 
@@ -32,8 +33,7 @@ func (f *sourceFlags) projects() []string {
 			dir = filepath.Dir(dir)
 		}
 		for _, one := range []string{dir, workingTree(dir)} {
-			inside, err := filepath.Rel(one, home)
-			if one != "" && (err != nil || !filepath.IsLocal(inside)) {
+			if one != "" && !place.Within(one, home) {
 				out = append(out, one)
 			}
 		}

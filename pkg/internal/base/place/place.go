@@ -59,10 +59,10 @@ func split(dir string) (start string, steps []string, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	for !within(start, whole) {
+	for !Within(start, whole) {
 		start = filepath.Dir(start)
 	}
-	if home, err := os.UserHomeDir(); err == nil && within(start, home) && !within(home, start) || start == filepath.Dir(start) {
+	if home, err := os.UserHomeDir(); err == nil && Within(start, home) && !Within(home, start) || start == filepath.Dir(start) {
 		start = filepath.Dir(whole) // too much that is no project
 	}
 	below, err := filepath.Rel(start, whole)
@@ -72,8 +72,8 @@ func split(dir string) (start string, steps []string, err error) {
 	return start, strings.Split(below, string(filepath.Separator)), nil
 }
 
-// within reports whether a path is a directory or below it.
-func within(dir, path string) bool {
+// Within reports whether a path is a directory or below it.
+func Within(dir, path string) bool {
 	below, err := filepath.Rel(dir, path)
 	return err == nil && filepath.IsLocal(below)
 }

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/place"
 )
 
 // Types and errors of os/exec, which no other package imports.
@@ -122,10 +124,7 @@ func resolved(path string) string {
 // project returns the project that a directory is in; empty: none.
 func (p Path) project(dir string) string {
 	real := resolved(dir)
-	i := slices.IndexFunc(p.projects, func(project string) bool {
-		inside, err := filepath.Rel(project, real)
-		return err == nil && filepath.IsLocal(inside)
-	})
+	i := slices.IndexFunc(p.projects, func(project string) bool { return place.Within(project, real) })
 	if i < 0 {
 		return ""
 	}
