@@ -2,40 +2,34 @@ package childcheck
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
-	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
-// ambiguousNames warns of children whose name is the same for two custom resources of two
+// ambiguous warns of a child whose name is the same for two custom resources of two
 // namespaces: it joins the namespace with another value, and both can contain what is
 // between them. Whoever is first has the object.
-func ambiguousNames(d *definition.Definition, p *plan.Plan, s *samples) diag.List {
+func (f *family) ambiguous(child int) diag.List {
 	var findings diag.List
-	if !p.API.Kind.Namespaced {
+	t := f.runs[child]
+	if c := t.child; !f.p.API.Kind.Namespaced || c.ObjectName == nil || c.Kind.Namespaced && c.SameNamespace {
 		return nil
 	}
-	for i, c := range p.Children {
-		if c.Object == nil || c.ObjectName == nil || c.Kind.Namespaced && c.SameNamespace {
-			continue
-		}
-		if a, b, name, found := newRun(d, p, c, s).sharedName(); found {
-			findings.Warn(
-				d.Position("spec", "children", strconv.Itoa(i), "template", "metadata", "name"),
-				diag.Uniqueness,
-				fmt.Sprintf(
-					"metadata.name does not tell the namespace from the rest: %s and %s of two namespaces would share %s", a, b, name,
-				),
-				plan.JoinHint,
-			)
-		}
+	if a, b, name, found := t.sharedName(); found {
+		findings.Warn(
+			f.at(child, "metadata", "name"),
+			diag.Uniqueness,
+			fmt.Sprintf(
+				"metadata.name does not tell the namespace from the rest: %s and %s of two namespaces would share %s", a, b, name,
+			),
+			plan.JoinHint,
+		)
 	}
 	return findings
 }
@@ -43,10 +37,7 @@ func ambiguousNames(d *definition.Definition, p *plan.Plan, s *samples) diag.Lis
 // sharedName returns two custom resources of two namespaces that have an object of the
 // child in common, and its name.
 func (t *run) sharedName() (a, b, name string, found bool) {
-	base := t.samples.bare()
-	if t.samples.schema != nil {
-		base = t.samples.full()
-	}
+	base := t.samples.full()
 	for _, field := range t.joined() {
 		for _, between := range t.separators(base, field) {
 			join := func(left, right string) [2]string { return [2]string{left, right} }
@@ -125,41 +116,21 @@ func (t *run) separators(base customResource, field []string) []string {
 // with returns a custom resource with another namespace and another value of a field; nil if
 // the schema does not allow it.
 func (t *run) with(base customResource, namespace string, field []string, value string) map[string]any {
-	object := deepCopy(base.served)
-	metadata, _ := object["metadata"].(map[string]any)
-	metadata["namespace"] = namespace
-	at := object
-	for _, key := range field[:len(field)-1] {
-		next, ok := at[key].(map[string]any)
-		if !ok {
-			return nil
-		}
-		at = next
-	}
-	key := field[len(field)-1]
-	switch at[key].(type) {
+	var other any = value
+	switch schema.ValueAt(base.served, field...).(type) {
 	case string, nil:
-		at[key] = value
 	case []any:
-		at[key] = []any{value}
+		other = []any{value}
 	default:
 		return nil
 	}
-	if t.samples.schema != nil && len(t.samples.schema.Validate(object, nil)) > 0 {
+	changed, can := replaced(base.served, field, other)
+	changed, _ = replaced(changed, []string{"metadata", "namespace"}, namespace)
+	object, _ := changed.(map[string]any)
+	if !can || t.samples.schema != nil && len(t.samples.schema.Validate(object, nil)) > 0 {
 		return nil
 	}
 	return object
-}
-
-// deepCopy returns a copy of an object with its mappings.
-func deepCopy(object map[string]any) map[string]any {
-	out := maps.Clone(object)
-	for key, value := range out {
-		if fields, ok := value.(map[string]any); ok {
-			out[key] = deepCopy(fields)
-		}
-	}
-	return out
 }
 
 // identities returns the namespaces and names of the objects of a custom resource, as far

@@ -57,7 +57,7 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 		return nil
 	}
 	s := newSamples(d, p, place{"sample", "default"})
-	findings := append(costs(d, p, s), ambiguousNames(d, p, s)...)
+	findings := costs(d, p, s)
 	tried := &family{d: d, p: p, samples: s, runs: make([]*run, len(p.Children)), made: map[memberOf][]member{}}
 	for i, c := range p.Children {
 		if c.Object != nil {

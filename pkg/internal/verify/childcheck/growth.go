@@ -48,7 +48,9 @@ func (f *family) growth() diag.List {
 		if w == nil {
 			continue
 		}
-		w.vars.Children = t.otherChildren(s.full())
+		if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return len(p.ReadsChildren()) > 0 }) {
+			w.vars.Children = t.otherChildren(s.full())
+		}
 		if exceeding := w.exceeding(f.d, largest(), at); exceeding != nil {
 			findings = append(findings, exceeding...)
 		} else if g := w.grows(s); g != nil {
@@ -121,7 +123,8 @@ func newWeighing(s *samples, forEach *expression.Program, programs []weighed) *w
 
 // exceeding reports an expression that exceeds a limit for a custom resource with everything at its limit.
 func (w *weighing) exceeding(d *definition.Definition, largest customResource, at []string) diag.List {
-	in := input{largest.served, w.itemOf(largest.served), largest.written}
+	vars, _ := w.first(largest.served)
+	in := input{largest.served, vars, largest.written}
 	for _, one := range w.programs {
 		path := slices.Concat(at, []string{one.key})
 		if findings := cost(d, one.program, []input{in}, path...); findings != nil {
@@ -134,35 +137,31 @@ func (w *weighing) exceeding(d *definition.Definition, largest customResource, a
 	return nil
 }
 
-// itemOf returns the variables of the first item.
-func (w *weighing) itemOf(cr map[string]any) expression.Vars {
-	vars := w.vars
-	if items := w.items(cr); len(items) > 0 {
+// first returns the variables of the first object, and how many objects there are.
+func (w *weighing) first(cr map[string]any) (vars expression.Vars, objects int) {
+	vars = w.vars
+	if w.forEach == nil {
+		return vars, 1
+	}
+	value, _ := w.forEach.Run(cr, vars)
+	items, _ := value.([]any)
+	if len(items) > 0 {
 		vars.Item, vars.Index = items[0], 0
 	}
-	return vars
-}
-
-func (w *weighing) items(cr map[string]any) []any {
-	if w.forEach == nil {
-		return nil
-	}
-	value, _ := w.forEach.Run(cr, w.vars)
-	items, _ := value.([]any)
-	return items
+	return vars, len(items)
 }
 
 // costs returns the cost of each program for a custom resource.
 func (w *weighing) costs(cr map[string]any) []int {
-	vars, items := w.itemOf(cr), len(w.items(cr))
+	vars, objects := w.first(cr)
 	out := make([]int, len(w.programs))
 	for i, one := range w.programs {
 		if one.scale == nil {
 			continue
 		}
 		out[i] = one.scale.Cost(cr, vars)
-		if w.forEach != nil && one.key == "template" {
-			out[i] *= items
+		if one.key == "template" {
+			out[i] *= objects
 		}
 	}
 	return out
@@ -182,7 +181,8 @@ func (w *weighing) costliest(cr map[string]any) childProblem {
 	if one.key != "template" {
 		return childProblem{key: one.key}
 	}
-	path, offset := one.program.Costliest(cr, w.itemOf(cr))
+	vars, _ := w.first(cr)
+	path, offset := one.program.Costliest(cr, vars)
 	return childProblem{key: one.key, at: path, offset: offset}
 }
 

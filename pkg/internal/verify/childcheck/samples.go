@@ -139,8 +139,13 @@ func (s *samples) conditionSteps(t *run, from customResource) []customResource {
 	return s.steps(s.schema, from, s.full(), t.child.When, t.child.ForEach)
 }
 
-// full returns the plausible sample with the most fields.
-func (s *samples) full() customResource { return s.plausible[len(s.plausible)-1] }
+// full returns the plausible sample with the most fields; the bare one if none is known.
+func (s *samples) full() customResource {
+	if len(s.plausible) == 0 {
+		return s.bare()
+	}
+	return s.plausible[len(s.plausible)-1]
+}
 
 // steps returns the samples that differ in one field that the programs read. The
 // schema decides which values texts may have.
