@@ -101,13 +101,18 @@ func count(t *testing.T, c *cluster, of func(*unstructured.Unstructured) bool) *
 	return &counter{of, time.Now()}
 }
 
-// runs tells whether a Workflow is made of a WorkflowTemplate of the operator.
+// runs tells whether a Workflow is made of a WorkflowTemplate or a CronWorkflow of the
+// operator.
 func (o *operator) runs(workflow *unstructured.Unstructured) bool {
-	template := nested(workflow, "spec", "workflowTemplateRef", "name")
+	template, cron := nested(workflow, "spec", "workflowTemplateRef", "name"), workflow.GetLabels()[cronWorkflowLabel]
 	return slices.ContainsFunc(o.objects, func(object *unstructured.Unstructured) bool {
-		return object.GetKind() == "WorkflowTemplate" && object.GetName() == template
+		return object.GetKind() == "WorkflowTemplate" && object.GetName() == template ||
+			object.GetKind() == "CronWorkflow" && object.GetName() == cron
 	})
 }
+
+// cronWorkflowLabel is Argo's label of the Workflows of a CronWorkflow.
+const cronWorkflowLabel = "workflows.argoproj.io/cron-workflow"
 
 func completed(w *unstructured.Unstructured) bool {
 	return w.GetLabels()["workflows.argoproj.io/completed"] == "true"

@@ -154,12 +154,14 @@ func (o *operator) resync(t *testing.T, cr *unstructured.Unstructured) {
 // startResync starts what the CronWorkflow would start at its time.
 func (o *operator) startResync(t *testing.T) {
 	t.Helper()
-	if o.only("CronWorkflow").Object == nil {
+	cron := o.only("CronWorkflow")
+	if cron.Object == nil {
 		return // an operator of others may have none
 	}
 	run := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": map[string]any{"generateName": "resync-"},
-		"spec": nestedMap(o.only("CronWorkflow"), "spec", "workflowSpec"),
+		"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",
+		"metadata": map[string]any{"generateName": "resync-", "labels": map[string]any{cronWorkflowLabel: cron.GetName()}},
+		"spec":     nestedMap(cron, "spec", "workflowSpec"),
 	}}
 	if _, err := o.cluster.objects.Resource(workflows).Namespace(operators).Create(t.Context(), run, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)

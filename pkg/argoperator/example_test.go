@@ -64,7 +64,6 @@ func ExampleGenerate() {
 	// ConfigMap nest-logic
 	// ConfigMap nest-runtime
 	// WorkflowTemplate nest-reconcile
-	// WorkflowTemplate nest-resync
 	// CronWorkflow nest-resync
 	// EventSource nest
 	// Sensor nest

@@ -12,7 +12,11 @@ import (
 // cronWorkflows reconcile everything at an interval. They use the API server and Argo
 // Workflows only, so they find what the event bus has lost.
 func cronWorkflows(p *plan.Plan) []Object {
-	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Shared.Schedule)}
+	resync := replaySpec
+	if p.Reconcile.Execution.RunsPods {
+		resync = resyncSpec
+	}
+	list := []Object{cronWorkflow(p, p.Names.CronWorkflow, p.Shared.Schedule, resync(p))}
 	if p.RotatesToken() {
 		list = append(list, rotationCron(p))
 	}
@@ -22,7 +26,7 @@ func cronWorkflows(p *plan.Plan) []Object {
 // rotationCron checks every minute whether a token is due, and starts a pod only then.
 // The first token is needed at once, and each minute until there is one.
 func rotationCron(p *plan.Plan) Object {
-	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *")
+	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *", rotationSpec(p))
 	c.Spec.When = fmt.Sprintf(
 		"{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}",
 		p.Shared.TokenHours,
@@ -30,22 +34,21 @@ func rotationCron(p *plan.Plan) Object {
 	return c
 }
 
-// cronWorkflow runs the WorkflowTemplate of the same name.
-func cronWorkflow(p *plan.Plan, name, schedule string) *wfv1.CronWorkflow {
+// cronWorkflow runs a Workflow at its times. It contains the Workflow's spec: Argo checks
+// a CronWorkflow once, when it sees it first, and if its cache does not have a
+// WorkflowTemplate yet that the CronWorkflow refers to, it schedules nothing for 20 minutes.
+func cronWorkflow(p *plan.Plan, name, schedule string, spec wfv1.WorkflowSpec) *wfv1.CronWorkflow {
 	deadline, one := int64(60), int32(1)
-	spec := wfv1.CronWorkflowSpec{
-		Schedules:                  []string{schedule},
-		ConcurrencyPolicy:          wfv1.ForbidConcurrent,
-		StartingDeadlineSeconds:    &deadline,
-		SuccessfulJobsHistoryLimit: &one,
-		FailedJobsHistoryLimit:     &one,
-		WorkflowSpec: wfv1.WorkflowSpec{
-			WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: name},
-		},
-	}
 	return &wfv1.CronWorkflow{
 		TypeMeta:   workflowType(workflow.CronWorkflowKind),
 		ObjectMeta: meta(p, name),
-		Spec:       spec,
+		Spec: wfv1.CronWorkflowSpec{
+			Schedules:                  []string{schedule},
+			ConcurrencyPolicy:          wfv1.ForbidConcurrent,
+			StartingDeadlineSeconds:    &deadline,
+			SuccessfulJobsHistoryLimit: &one,
+			FailedJobsHistoryLimit:     &one,
+			WorkflowSpec:               spec,
+		},
 	}
 }

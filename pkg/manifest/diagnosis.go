@@ -14,7 +14,7 @@ import (
 // Sensor's service account, and records the API server's message. If it fails, the next
 // resync asks again.
 func diagnosisTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.SensorAccount)
+	spec := workflowSpecOf(p, plan.SensorAccount)
 	spec.TTLStrategy.SecondsAfterFailure = spec.TTLStrategy.SecondsAfterSuccess
 	spec.Entrypoint = "diagnose"
 	spec.WorkflowMetadata = &wfv1.WorkflowMetadata{Labels: map[string]string{plan.ManagedBy: p.Operator.Name}}

@@ -12,13 +12,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
-// replayTemplate is the resync of the direct engine: it sets an annotation of the
+// replaySpec is the resync of the direct engine: it sets an annotation of the
 // EventSource's pod, so that a new pod replaces it and replays all objects. If Sensors
 // stopped receiving events, it replaces their pods, too; the replay then reaches the
 // other Sensors, and each replaced Sensor requests its own when it subscribes. Argo's
 // executor does all of this without another image.
-func replayTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.ResyncAccount)
+func replaySpec(p *plan.Plan) wfv1.WorkflowSpec {
+	spec := workflowSpecOf(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
@@ -37,7 +37,7 @@ func replayTemplate(p *plan.Plan) Object {
 		patchTemplate("replay", restartPatch(source, "argoperator.dev/resync", nil)),
 		patchTemplate("reset-subscriptions", restartPatch(source, "argoperator.dev/resync", subscribed)),
 	}, restarts...)
-	return workflowTemplate(p, p.Names.CronWorkflow, spec)
+	return spec
 }
 
 func resyncSteps(p *plan.Plan) wfv1.Template {

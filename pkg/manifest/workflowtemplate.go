@@ -17,20 +17,16 @@ const (
 	keepFailed    int32 = 24 * 60 * 60
 )
 
-// workflowTemplates hold everything that runs in pods. A Workflow of the Sensor only
-// has the key of one custom resource as its argument.
+// workflowTemplates hold everything that Sensors and pods start. A Workflow of the Sensor
+// only has the key of one custom resource as its argument.
 func workflowTemplates(p *plan.Plan) []Object {
 	if !p.Reconcile.Execution.RunsPods {
-		list := []Object{replayTemplate(p)}
-		if p.RotatesToken() {
-			list = append(list, rotationTemplate(p))
-		}
 		if p.Reconcile.Diagnoses {
-			list = append(list, diagnosisTemplate(p))
+			return []Object{diagnosisTemplate(p)}
 		}
-		return list
+		return nil
 	}
-	list := []Object{reconcileTemplate(p), resyncTemplate(p)}
+	list := []Object{reconcileTemplate(p)}
 	if p.EnqueuesRelated() {
 		list = append(list, enqueueTemplate(p))
 	}
@@ -42,7 +38,7 @@ func workflowTemplates(p *plan.Plan) []Object {
 
 func reconcileTemplate(p *plan.Plan) Object {
 	templates := reconcileTemplates(p)
-	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
+	spec := workflowSpecOf(p, plan.ReconcileAccount)
 	spec.Entrypoint = templates[0].Name
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
@@ -91,32 +87,33 @@ func arguments(p *plan.Plan) []wfv1.Parameter {
 	return list
 }
 
-func resyncTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.ResyncAccount)
+// resyncSpec starts a Workflow for each custom resource that needs one.
+func resyncSpec(p *plan.Plan) wfv1.WorkflowSpec {
+	spec := workflowSpecOf(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	resync := podTemplate(p, "resync")
 	resync.Container = runtimeContainer(p, "", "resync")
 	spec.Templates = []wfv1.Template{resync}
-	return workflowTemplate(p, p.Names.CronWorkflow, spec)
+	return spec
 }
 
-// rotationTemplate rotates the token of the Sensors.
-func rotationTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.TokenAccount)
+// rotationSpec rotates the token of the Sensors.
+func rotationSpec(p *plan.Plan) wfv1.WorkflowSpec {
+	spec := workflowSpecOf(p, plan.TokenAccount)
 	spec.Entrypoint = "rotate"
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	rotate := podTemplate(p, "rotate")
 	rotate.Container = runtimeContainer(p, "", "rotate")
 	spec.Templates = []wfv1.Template{rotate}
-	return workflowTemplate(p, p.TokenRotationName(), spec)
+	return spec
 }
 
 // enqueueTemplate finds the custom resources that refer to a changed object. It
 // waits, without a pod, until the time window of the changes has ended.
 func enqueueTemplate(p *plan.Plan) Object {
-	spec := workflowTemplateSpec(p, plan.ResyncAccount)
+	spec := workflowSpecOf(p, plan.ResyncAccount)
 	spec.Entrypoint = "enqueue"
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
 	spec.Synchronization = mutex(p.Operator.Name + ".enqueue") // two Workflows at a time would find the same
@@ -142,7 +139,7 @@ const longest int64 = 31 * 24 * 60 * 60
 // meanwhile.
 func timerTemplate(p *plan.Plan) Object {
 	deadline := longest
-	spec := workflowTemplateSpec(p, plan.ReconcileAccount)
+	spec := workflowSpecOf(p, plan.ReconcileAccount)
 	spec.Entrypoint = "timer"
 	spec.OnExit = "exit"
 	spec.ActiveDeadlineSeconds = &deadline
@@ -183,8 +180,8 @@ func workflowTemplate(p *plan.Plan, name string, spec wfv1.WorkflowSpec) Object 
 	}
 }
 
-// workflowTemplateSpec returns the common spec of the operator's Workflows.
-func workflowTemplateSpec(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
+// workflowSpecOf returns the common spec of the operator's Workflows.
+func workflowSpecOf(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 	succeeded, failed := keepSucceeded, keepFailed
 	return wfv1.WorkflowSpec{
 		ServiceAccountName: p.ServiceAccount(a),

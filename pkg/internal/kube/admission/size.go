@@ -54,8 +54,7 @@ func Sizes(o argo.Objects) []problem.Problem {
 			)
 		}
 	})...)
-	out = append(out, argo.Each(o, func(r *problem.Report, t *wfv1.WorkflowTemplate) { parameterSizes(r, t.Spec) })...)
-	out = append(out, argo.Each(o, func(r *problem.Report, c *wfv1.CronWorkflow) { parameterSizes(r, c.Spec.WorkflowSpec) })...)
+	out = append(out, argo.EachSpec(o, parameterSizes)...)
 	for _, object := range o.List {
 		r, total := problem.About(object), 0
 		for key, value := range object.GetAnnotations() {
@@ -132,10 +131,10 @@ func Variable(r *problem.Report, name string, object any) {
 	}
 }
 
-func parameterSizes(r *problem.Report, spec wfv1.WorkflowSpec) {
+func parameterSizes(r *problem.Report, at *field.Path, spec wfv1.WorkflowSpec) {
 	for i, p := range spec.Arguments.Parameters {
 		if p.Value != nil && len(p.Value.String()) > MaxParameter {
-			r.Add(field.NewPath("spec", "arguments", "parameters").Index(i), problem.CodeSize, "put it into a ConfigMap",
+			r.Add(at.Child("arguments", "parameters").Index(i), problem.CodeSize, "put it into a ConfigMap",
 				"%d bytes: a parameter is copied for every step, keep it below %d", len(p.Value.String()), MaxParameter)
 		}
 	}

@@ -73,21 +73,22 @@ type generation struct {
 	cancel    context.CancelFunc
 	sim       *simulate.Simulation
 	view      View
-	templates map[string]string // operators by the names of their WorkflowTemplates
-	queues    map[string]*queue // by Sensor and trigger
-	informers []*informer       // of the EventSources
-	watches   []simulate.Watch  // of the informers
+	origins   map[simulate.Origin]string // operators by what their Workflows run
+	queues    map[string]*queue          // by Sensor and trigger
+	informers []*informer                // of the EventSources
+	watches   []simulate.Watch           // of the informers
 	work      sync.WaitGroup
 	numbers   atomic.Int64 // of events
 }
 
-// templatesOf returns the names of operators by the names of their WorkflowTemplates.
-func templatesOf(result argoperator.Result) map[string]string {
-	out := map[string]string{}
+// originsOf returns the names of operators by their WorkflowTemplates and CronWorkflows.
+func originsOf(result argoperator.Result) map[simulate.Origin]string {
+	out := map[simulate.Origin]string{}
 	for _, b := range result.Bundles() {
 		for _, o := range b.Objects {
-			if t, ok := o.(*wfv1.WorkflowTemplate); ok {
-				out[t.Name] = b.Name
+			switch o.(type) {
+			case *wfv1.WorkflowTemplate, *wfv1.CronWorkflow:
+				out[simulate.Origin{Kind: o.GetObjectKind().GroupVersionKind().Kind, Name: o.GetName()}] = b.Name
 			}
 		}
 	}
@@ -98,7 +99,7 @@ func templatesOf(result argoperator.Result) map[string]string {
 // EventSources publish an event for every existing object, as they do when they start.
 func (l *Live) Load(ctx context.Context, result argoperator.Result) error {
 	l.Stop()
-	g := &generation{Live: l, lifetime: ctx, templates: templatesOf(result), queues: map[string]*queue{}}
+	g := &generation{Live: l, lifetime: ctx, origins: originsOf(result), queues: map[string]*queue{}}
 	var err error
 	g.sim, err = simulate.New(simulate.Inputs{
 		Objects: result.Objects(), Kinds: result.Kinds(), Runner: l.in.Runner, Now: time.Now, Prepared: simulate.NewPrepared(),

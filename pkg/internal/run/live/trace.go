@@ -46,7 +46,7 @@ func (l *Live) Records(trace simulate.Trace) ([]Record, error) {
 			event = len(out)
 			add(g.eventRecord(*step.Event))
 		case step.Workflow != nil:
-			add(g.view.Workflow(step.Workflow, g.templates[step.Workflow.Template]))
+			add(g.view.Workflow(step.Workflow, g.origins[step.Workflow.Origin]))
 		case event >= 0:
 			d := step.Delivery
 			r := g.view.Delivery(d, out[event].Operator)

@@ -57,7 +57,7 @@ func (v View) Workflow(w *simulate.Workflow, operator string) Record {
 	if w.Failure != "" {
 		out.State, out.Text = StateFailed, w.Cause()
 	}
-	out.Nodes = v.workflowNodes(operator, w.Template)
+	out.Nodes = v.workflowNodes(operator, w.Origin)
 	for _, c := range w.Containers {
 		one := Container{
 			Template: c.Template, Name: c.Name, Command: c.Command, Output: c.Output, ExitCode: c.ExitCode,
@@ -140,9 +140,9 @@ func (v View) sensorNodes(operator, sensor string) []string {
 }
 
 // workflowNodes returns the node of the Workflow, or of the resync.
-func (v View) workflowNodes(operator, template string) []string {
+func (v View) workflowNodes(operator string, origin simulate.Origin) []string {
 	reconcile := v.nodes(operator, func(n graph.Node) bool {
-		return n.Role == graph.Workflow && len(n.Text) > 0 && n.Text[0] == template
+		return n.Role == graph.Workflow && len(n.Text) > 0 && n.Text[0] == origin.Name
 	})
 	if len(reconcile) > 0 {
 		return reconcile

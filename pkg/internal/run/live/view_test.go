@@ -134,7 +134,7 @@ func check(t *testing.T, got Record, nodes, calls []string) {
 
 func TestViewOfWorkflows(t *testing.T) {
 	w := simulate.Workflow{
-		Namespace: "argo-events", Name: "web-x7", Template: "web-reconcile", Failure: "exit code 1",
+		Namespace: "argo-events", Name: "web-x7", Origin: simulate.Origin{Kind: "WorkflowTemplate", Name: "web-reconcile"}, Failure: "exit code 1",
 		Containers: []simulate.Container{
 			{Name: "main", Command: []string{"python3", "main.py"}, Output: "Traceback", ExitCode: 1, Calls: []cluster.Call{call(http.MethodGet, "/example.com/Web/default/shop", 200)}},
 			{Name: "apply", Skipped: "the program failed"},
@@ -149,7 +149,7 @@ func TestViewOfWorkflows(t *testing.T) {
 		t.Errorf("%+v", got.Containers)
 	}
 
-	resync := testView().Workflow(&simulate.Workflow{Name: "web-resync-1", Template: "web-resync"}, "web")
+	resync := testView().Workflow(&simulate.Workflow{Name: "web-resync-1", Origin: simulate.Origin{Kind: "CronWorkflow", Name: "web-resync"}}, "web")
 	if resync.State != StateDone {
 		t.Errorf("%+v", resync.Summary)
 	}

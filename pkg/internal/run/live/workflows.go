@@ -104,7 +104,7 @@ func (g *generation) run(r simulate.Run, about Object) {
 		g.note(StateFailed, err.Error())
 		return
 	}
-	operator := g.templates[r.Workflow().Template]
+	operator := g.origins[r.Workflow().Origin]
 	waiting := g.view.Workflow(r.Workflow(), operator)
 	waiting.State, waiting.Object = StateRunning, about
 	id := g.records.add(waiting)

@@ -2,6 +2,7 @@ package simulate_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -491,9 +492,13 @@ func (w *table) resync() error {
 		return err
 	}
 	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.Shared.Namespace + "/workflows"
+	spec, err := json.Marshal(w.CronWorkflows()[0].Spec.WorkflowSpec)
+	if err != nil {
+		return err
+	}
 	return w.send(http.MethodPost, path, "application/json", fmt.Sprintf(
-		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"resync-","namespace":%q},"spec":{"workflowTemplateRef":{"name":%q}}}`,
-		p.Shared.Namespace, p.Names.CronWorkflow))
+		`{"apiVersion":"argoproj.io/v1alpha1","kind":"Workflow","metadata":{"generateName":"resync-","namespace":%q},"spec":%s}`,
+		p.Shared.Namespace, spec))
 }
 
 // repeat writes the final custom resources of another cluster to this one, which

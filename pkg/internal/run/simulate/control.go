@@ -75,21 +75,21 @@ func (s *Simulation) CronWorkflows() []*wfv1.CronWorkflow {
 
 // RunCron does the work of one CronWorkflow.
 func (s *Simulation) RunCron(ctx context.Context, c *wfv1.CronWorkflow) error {
-	ref := c.Spec.WorkflowSpec.WorkflowTemplateRef
-	if ref == nil || s.templates[c.Namespace+"/"+ref.Name] == nil {
-		return fmt.Errorf("CronWorkflow %s: only those of a WorkflowTemplate are simulated", c.Name)
-	}
-	if restartsSource(s.templates[c.Namespace+"/"+ref.Name]) {
+	if restartsSource(c.Spec.WorkflowSpec) {
 		return s.Relist(ctx)
 	}
 	if err := s.tick(ctx, c.Namespace); err != nil {
 		return err
 	}
+	spec, err := json.Marshal(c.Spec.WorkflowSpec)
+	if err != nil {
+		return fmt.Errorf("encoding CronWorkflow %s: %w", c.Name, err)
+	}
 	path := "/apis/argoproj.io/v1alpha1/namespaces/" + c.Namespace + "/workflows"
 	w := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": shapes.ArgoGroup + "/v1alpha1", "kind": "Workflow",
 		"metadata": map[string]any{"generateName": c.Name + "-", "namespace": c.Namespace},
-		"spec":     map[string]any{"workflowTemplateRef": map[string]any{"name": ref.Name}},
+		"spec":     cluster.Decoded(spec),
 	}}
 	if _, err := s.ask(http.MethodPost, path, "application/json", w.Object); err != nil {
 		return fmt.Errorf("starting CronWorkflow %s: %w", c.Name, err)
@@ -131,8 +131,8 @@ func (s *Simulation) tick(ctx context.Context, namespace string) error {
 
 // restartsSource reports whether a Workflow patches an EventSource so that it gets
 // a new pod.
-func restartsSource(t *wfv1.WorkflowTemplate) bool {
-	return slices.ContainsFunc(t.Spec.Templates, func(t wfv1.Template) bool {
+func restartsSource(spec wfv1.WorkflowSpec) bool {
+	return slices.ContainsFunc(spec.Templates, func(t wfv1.Template) bool {
 		if t.Resource == nil || t.Resource.Action != "patch" {
 			return false
 		}
@@ -191,8 +191,8 @@ func (s *Simulation) Objects() []map[string]any {
 	return out
 }
 
-// internal reports whether an object belongs to the operators or is a Workflow
-// created from one of their templates.
+// internal reports whether an object belongs to the operators or is one of their
+// Workflows.
 func (s *Simulation) internal(k cluster.Key, o cluster.Object) bool {
 	if k.Group == workflowsResource.Group && o.GetKind() == "EventSource" {
 		return slices.ContainsFunc(s.sources, func(e *eventsv1.EventSource) bool { return e.Namespace == k.Namespace && e.Name == k.Name })
@@ -200,8 +200,12 @@ func (s *Simulation) internal(k cluster.Key, o cluster.Object) bool {
 	if k.GroupResource != workflowsResource {
 		return false
 	}
-	ref, _, _ := unstructured.NestedString(o.Object, "spec", "workflowTemplateRef", "name")
-	return s.templates[k.Namespace+"/"+ref] != nil
+	w, err := workflowOf(o)
+	if err != nil {
+		return false // the Workflow controller would not run it either
+	}
+	_, _, ok := s.origin(w)
+	return ok
 }
 
 // Normalized returns an object as a user would apply it: without what the API server

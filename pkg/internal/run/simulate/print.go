@@ -167,7 +167,7 @@ func (p *printer) calls(depth int, calls []cluster.Call) {
 }
 
 func (p *printer) workflow(w *Workflow) {
-	p.line(1, "Workflow %s/%s from WorkflowTemplate %s", w.Namespace, w.Name, w.Template)
+	p.line(1, "Workflow %s/%s from %s %s", w.Namespace, w.Name, w.Origin.Kind, w.Origin.Name)
 	for _, c := range w.Containers {
 		name := c.Template
 		if c.Name != "" && c.Name != c.Template {

@@ -240,10 +240,14 @@ type Attempt struct {
 
 // Workflow is one run of a Workflow.
 type Workflow struct {
-	Namespace, Name, Template string
-	Containers                []Container
-	Failure                   string // empty on success
+	Namespace, Name string
+	Origin          Origin
+	Containers      []Container
+	Failure         string // empty on success
 }
+
+// Origin is the object whose spec a Workflow runs: a WorkflowTemplate or a CronWorkflow.
+type Origin struct{ Kind, Name string }
 
 // Container is one program that ran or was skipped.
 type Container struct {

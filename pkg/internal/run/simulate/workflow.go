@@ -67,48 +67,76 @@ func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, see
 		s.timers = append(s.timers, timer{due: s.now().Add(wait), wait: wait, run: r})
 		return nil
 	}
-	if err := seen.workflow(r.record.Template); err != nil {
+	if err := seen.workflow(r.record.Origin.Name); err != nil {
 		return err
 	}
 	s.trace = append(s.trace, Step{Workflow: r.record})
 	return r.all(ctx)
 }
 
-// runOf returns the run of a Workflow that was created from one of the operator's
-// templates; nil for any other change.
+// runOf returns the run of a Workflow of the operators; nil for any other change.
 func (s *Simulation) runOf(change cluster.Change) (*run, error) {
 	if change.Resource != workflowsResource || change.Old != nil || change.New == nil {
 		return nil, nil
 	}
-	var w wfv1.Workflow
-	data, err := change.New.MarshalJSON()
+	w, err := workflowOf(change.New)
 	if err != nil {
-		return nil, fmt.Errorf("encoding a Workflow: %w", err)
-	}
-	if err := json.Unmarshal(data, &w); err != nil || w.Spec.WorkflowTemplateRef == nil {
 		return nil, nil //nolint:nilerr // the Workflow controller would not run it either
 	}
-	t := s.templates[w.Namespace+"/"+w.Spec.WorkflowTemplateRef.Name]
-	if t == nil {
+	origin, spec, ok := s.origin(w)
+	if !ok {
 		return nil, nil
 	}
-	if s.runner == nil && manifest.IsDiagnosis(t.Spec) {
+	if s.runner == nil && manifest.IsDiagnosis(spec) {
 		return nil, nil // the message stays unknown
 	}
 	if s.runner == nil {
 		return nil, fmt.Errorf("no runner for the programs of Workflow %s", w.Name)
 	}
-	if path := fileMount(t.Spec); path != "" && !s.runner.Isolated() && !s.mentions(t, path) {
+	if path := fileMount(spec); path != "" && !s.runner.Isolated() && !s.mentions(w.Namespace, spec, path) {
 		return nil, fmt.Errorf(
-			"a program of WorkflowTemplate %s writes %s, which would be that file of this machine: run it in its image with --runner "+
-				"docker",
-			t.Name,
+			"a program of %s %s writes %s, which would be that file of this machine: run it in its image with --runner docker",
+			origin.Kind,
+			origin.Name,
 			path,
 		)
 	}
-	r := &run{s: s, spec: t.Spec, record: &Workflow{Namespace: w.Namespace, Name: w.Name, Template: t.Name}, values: arguments(&w, t)}
-	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, t.Spec.Entrypoint)
+	record := &Workflow{Namespace: w.Namespace, Name: w.Name, Origin: origin}
+	r := &run{s: s, spec: spec, record: record, values: arguments(w, spec)}
+	r.spec.Entrypoint = cmp.Or(w.Spec.Entrypoint, spec.Entrypoint)
 	return r, nil
+}
+
+func workflowOf(o cluster.Object) (*wfv1.Workflow, error) {
+	var w wfv1.Workflow
+	data, err := o.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return &w, json.Unmarshal(data, &w)
+}
+
+// origin returns the object of the operators whose spec a Workflow runs, and the spec. A
+// Workflow without a reference is one of theirs if it has the spec of a CronWorkflow.
+func (s *Simulation) origin(w *wfv1.Workflow) (Origin, wfv1.WorkflowSpec, bool) {
+	if ref := w.Spec.WorkflowTemplateRef; ref != nil {
+		if t := s.templates[w.Namespace+"/"+ref.Name]; t != nil {
+			return Origin{"WorkflowTemplate", t.Name}, t.Spec, true
+		}
+		return Origin{}, wfv1.WorkflowSpec{}, false
+	}
+	for _, c := range s.crons {
+		if c.Namespace == w.Namespace && encodesAs(c.Spec.WorkflowSpec, w.Spec) {
+			return Origin{"CronWorkflow", c.Name}, w.Spec, true
+		}
+	}
+	return Origin{}, wfv1.WorkflowSpec{}, false
+}
+
+func encodesAs(a, b wfv1.WorkflowSpec) bool {
+	one, err1 := json.Marshal(a)
+	other, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && bytes.Equal(one, other)
 }
 
 // timer is a Workflow that waits for its suspend step to end.
@@ -198,13 +226,13 @@ func fileMount(spec wfv1.WorkflowSpec) string {
 
 // mentions reports whether a file of the pods contains a path literally, so that it
 // can be replaced.
-func (s *Simulation) mentions(t *wfv1.WorkflowTemplate, path string) bool {
-	for _, template := range t.Spec.Templates {
-		for _, v := range slices.Concat(t.Spec.Volumes, template.Volumes) {
-			if v.ConfigMap == nil || s.configMaps[t.Namespace+"/"+v.ConfigMap.Name] == nil {
+func (s *Simulation) mentions(namespace string, spec wfv1.WorkflowSpec, path string) bool {
+	for _, template := range spec.Templates {
+		for _, v := range slices.Concat(spec.Volumes, template.Volumes) {
+			if v.ConfigMap == nil || s.configMaps[namespace+"/"+v.ConfigMap.Name] == nil {
 				continue
 			}
-			for _, text := range s.configMaps[t.Namespace+"/"+v.ConfigMap.Name].Data {
+			for _, text := range s.configMaps[namespace+"/"+v.ConfigMap.Name].Data {
 				if cluster.LocalPaths(text, []cluster.Mount{{Path: path}}) != text {
 					return true
 				}
@@ -215,12 +243,12 @@ func (s *Simulation) mentions(t *wfv1.WorkflowTemplate, path string) bool {
 }
 
 // arguments returns the arguments of a Workflow, with the defaults of its template.
-func arguments(w *wfv1.Workflow, t *wfv1.WorkflowTemplate) values {
+func arguments(w *wfv1.Workflow, spec wfv1.WorkflowSpec) values {
 	out := values{
 		"workflow.name": w.Name, "workflow.namespace": w.Namespace, "workflow.uid": string(w.UID),
-		"workflow.serviceAccountName": t.Spec.ServiceAccountName,
+		"workflow.serviceAccountName": spec.ServiceAccountName,
 	}
-	for _, parameters := range [][]wfv1.Parameter{t.Spec.Arguments.Parameters, w.Spec.Arguments.Parameters} {
+	for _, parameters := range [][]wfv1.Parameter{spec.Arguments.Parameters, w.Spec.Arguments.Parameters} {
 		for _, p := range parameters {
 			if p.Value != nil {
 				out["workflow.parameters."+p.Name] = p.Value.String()

@@ -42,11 +42,19 @@ func triggeredWorkflow(r *problem.Report, o objects, s *eventsv1.Sensor, t argo.
 }
 
 // validCronWorkflows runs Argo's validation of every CronWorkflow. It accepts one that never
-// runs.
+// runs, and one whose WorkflowTemplate may come later.
 func validCronWorkflows(o objects) []problem.Problem {
 	return argo.Each(o.Objects, func(r *problem.Report, c *wfv1.CronWorkflow) {
 		if err := valid(c.DeepCopy(), o, c.Namespace); err != nil {
 			r.Add(field.NewPath("spec"), codeCronWorkflow, "", "%v", err)
+		}
+		if c.Spec.WorkflowSpec.WorkflowTemplateRef != nil {
+			r.Add(
+				field.NewPath("spec", "workflowSpec", "workflowTemplateRef"),
+				codeCronWorkflow,
+				"state the spec of the Workflow",
+				"if Argo sees the CronWorkflow before the WorkflowTemplate, it schedules nothing for 20 minutes",
+			)
 		}
 		if c.Spec.Schedule == "" && len(c.Spec.Schedules) == 0 {
 			r.Add(field.NewPath("spec", "schedules"), codeCronWorkflow, "", "no schedule: it never runs")

@@ -162,8 +162,8 @@ func (d *direct) role() *rbacv1.ClusterRole {
 	panic("the Sensor has no role")
 }
 
-func (d *direct) resync() *wfv1.WorkflowTemplate {
-	return argo.All[*wfv1.WorkflowTemplate](argo.NewObjects(d.objects))[0]
+func (d *direct) resync() *wfv1.CronWorkflow {
+	return argo.All[*wfv1.CronWorkflow](argo.NewObjects(d.objects))[0]
 }
 
 // replaceJQ changes the program of the first dependency.

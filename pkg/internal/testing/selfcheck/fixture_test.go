@@ -22,7 +22,6 @@ type fixture struct {
 	source   *eventsv1.EventSource
 	sensor   *eventsv1.Sensor
 	template *wfv1.WorkflowTemplate
-	resync   *wfv1.WorkflowTemplate
 	cron     *wfv1.CronWorkflow
 	runtime  *corev1.ConfigMap
 	config   map[string]any // encoded as config.json in runtime
@@ -51,7 +50,7 @@ func newFixture() *fixture {
 	}
 	f.source, f.sensor = goodSource(), goodSensor()
 	f.workflow = goodWorkflow()
-	f.template, f.resync, f.cron = goodTemplate(), goodResync(), goodCron()
+	f.template, f.cron = goodTemplate(), goodCron()
 	f.runtime = &corev1.ConfigMap{
 		TypeMeta: core("ConfigMap"), ObjectMeta: meta("memcached-runtime"),
 		Data: map[string]string{"reconcile.py": "print()"},
@@ -71,7 +70,7 @@ func (f *fixture) objects() []manifest.Object {
 		resource := eventsv1.NewK8SResource(f.workflow)
 		f.sensor.Spec.Triggers[0].Template.K8s.Source.Resource = &resource
 	}
-	out := []manifest.Object{f.crd, f.bus, f.runtime, f.template, f.resync, f.cron, f.source, f.sensor}
+	out := []manifest.Object{f.crd, f.bus, f.runtime, f.template, f.cron, f.source, f.sensor}
 	for _, name := range []string{"source", "sensor", "workflow", "resync"} {
 		out = append(out, f.accounts[name], f.roles[name], f.roleBindings[name], f.clusterRoles[name], f.clusterRoleBindings[name])
 	}

@@ -51,17 +51,13 @@ func goodTemplate() *wfv1.WorkflowTemplate {
 	return &wfv1.WorkflowTemplate{TypeMeta: argoType("WorkflowTemplate"), ObjectMeta: meta("memcached-reconcile"), Spec: spec}
 }
 
-func goodResync() *wfv1.WorkflowTemplate {
+func goodCron() *wfv1.CronWorkflow {
 	container := goodContainer("resync")
 	spec := goodSpec("memcached-resync", "resync")
 	spec.Templates = []wfv1.Template{{Name: "resync", Volumes: goodVolumes(), Container: &container}}
-	return &wfv1.WorkflowTemplate{TypeMeta: argoType("WorkflowTemplate"), ObjectMeta: meta("memcached-resync"), Spec: spec}
-}
-
-func goodCron() *wfv1.CronWorkflow {
 	return &wfv1.CronWorkflow{TypeMeta: argoType("CronWorkflow"), ObjectMeta: meta("memcached-resync"), Spec: wfv1.CronWorkflowSpec{
 		Schedules: []string{"*/30 * * * *"}, ConcurrencyPolicy: wfv1.ForbidConcurrent,
-		WorkflowSpec: wfv1.WorkflowSpec{WorkflowTemplateRef: &wfv1.WorkflowTemplateRef{Name: "memcached-resync"}},
+		WorkflowSpec: spec,
 	}}
 }
 

@@ -20,15 +20,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// workflowMetrics validates the metrics of WorkflowTemplates, because Argo only
+// workflowMetrics validates the metrics of Workflows, because Argo only
 // reports invalid ones after a Workflow has ended.
 func workflowMetrics(o objects) []problem.Problem {
-	return argo.Each(o.Objects, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
-		if t.Spec.Metrics == nil {
+	return argo.EachSpec(o.Objects, func(r *problem.Report, path *field.Path, spec wfv1.WorkflowSpec) {
+		if spec.Metrics == nil {
 			return
 		}
-		for i, m := range t.Spec.Metrics.Prometheus {
-			at := field.NewPath("spec", "metrics", "prometheus").Index(i)
+		for i, m := range spec.Metrics.Prometheus {
+			at := path.Child("metrics", "prometheus").Index(i)
 			if !argometrics.IsValidMetricName(m.Name) || m.Help == "" {
 				r.Add(at, codeMetric, "", "%q: a metric needs a name of letters, digits and '_', and a help", m.Name)
 			}
@@ -117,22 +117,22 @@ func podMetrics() map[string][]string {
 	}
 }
 
-// knownMetrics returns podMetrics and the metrics of the emitted WorkflowTemplates.
+// knownMetrics returns podMetrics and the metrics of the emitted Workflows.
 func knownMetrics(o objects) map[string][]string {
 	known := podMetrics()
 	for name := range known {
 		known[name] = append(slices.Clone(known[name]), "namespace")
 	}
-	for _, t := range argo.All[*wfv1.WorkflowTemplate](o.Objects) {
-		if t.Spec.Metrics == nil {
-			continue
+	argo.EachSpec(o.Objects, func(_ *problem.Report, _ *field.Path, spec wfv1.WorkflowSpec) {
+		if spec.Metrics == nil {
+			return
 		}
-		for _, m := range t.Spec.Metrics.Prometheus {
+		for _, m := range spec.Metrics.Prometheus {
 			for _, l := range m.Labels {
 				known["argo_workflows_"+m.Name] = append(known["argo_workflows_"+m.Name], l.Key)
 			}
 		}
-	}
+	})
 	return known
 }
 

@@ -298,7 +298,7 @@ func livenessMutations() []directMutation {
 
 func relistMutations() []directMutation {
 	replace := func(d *direct, old, by string) {
-		for _, t := range d.resync().Spec.Templates {
+		for _, t := range d.resync().Spec.WorkflowSpec.Templates {
 			if t.Resource != nil {
 				t.Resource.Manifest = strings.ReplaceAll(t.Resource.Manifest, old, by)
 			}
@@ -313,7 +313,7 @@ func relistMutations() []directMutation {
 		}, code: codeResync, object: webSensor},
 		{name: "relist without permission", reason: "the resync would fail", mutate: func(d *direct) {
 			resyncRole(d).Rules[0].ResourceNames = []string{"other"}
-		}, code: codeMissingPermission, object: "WorkflowTemplate/web-resync", path: "spec.templates[1]"},
+		}, code: codeMissingPermission, object: "CronWorkflow/web-resync", path: "spec.workflowSpec.templates[1]"},
 		{name: "relist with any name", reason: "the name is known", mutate: func(d *direct) {
 			resyncRole(d).Rules[0].ResourceNames = nil
 		}, code: codeUnusedPermission, object: "Role/web-resync", path: "rules[0]"},

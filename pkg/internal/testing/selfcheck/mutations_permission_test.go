@@ -20,7 +20,7 @@ func permissionMutations() []mutation {
 		},
 		{
 			"missing workflowtaskresults of the resync", "the node fails since Workflows 3.6", func(f *fixture) { f.roles["resync"].Rules = f.roles["resync"].Rules[:1] },
-			codeMissingPermission, resyncName, "spec.templates[0]",
+			codeMissingPermission, resyncName, "spec.workflowSpec.templates[0]",
 		},
 		{"missing leases for two replicas", "no replica would become leader", func(f *fixture) {
 			f.source.Annotations = map[string]string{argo.LeaderElection: "k8s"}
@@ -63,8 +63,8 @@ func unusedPermissionMutations() []mutation {
 			codeWildcard, "ClusterRole/memcacheds:view", "rules[0]",
 		},
 		{
-			"unknown command of the script", "the pod would fail", func(f *fixture) { f.resync.Spec.Templates[0].Container.Args = []string{"resink"} },
-			codeUnknownRequest, resyncName, "spec.templates[0]",
+			"unknown command of the script", "the pod would fail", func(f *fixture) { f.cron.Spec.WorkflowSpec.Templates[0].Container.Args = []string{"resink"} },
+			codeUnknownRequest, resyncName, "spec.workflowSpec.templates[0]",
 		},
 		{"script without its configuration", "the pod would fail", func(f *fixture) { f.config = nil }, codeUnknownRequest, reconcileName, "spec.templates[0]"},
 		{"http trigger", "its API calls are unknown", func(f *fixture) {

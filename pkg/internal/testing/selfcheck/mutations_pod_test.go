@@ -37,18 +37,18 @@ func podMutations() []mutation {
 			codePodSecurity, reconcileName, "spec.templates[0]",
 		},
 		{"patch of an unknown container", "it would add a container without an image", func(f *fixture) {
-			f.resync.Spec.Templates[0].PodSpecPatch = `{"containers":[{"name":"weit"}]}`
-		}, codePodSecurity, resyncName, "spec.templates[0].podSpecPatch"},
+			f.cron.Spec.WorkflowSpec.Templates[0].PodSpecPatch = `{"containers":[{"name":"weit"}]}`
+		}, codePodSecurity, resyncName, "spec.workflowSpec.templates[0].podSpecPatch"},
 		{
-			"invalid patch", "Argo could not create the pod", func(f *fixture) { f.resync.Spec.Templates[0].PodSpecPatch = `{"containers": 1}` },
-			codePodSecurity, resyncName, "spec.templates[0].podSpecPatch",
+			"invalid patch", "Argo could not create the pod", func(f *fixture) { f.cron.Spec.WorkflowSpec.Templates[0].PodSpecPatch = `{"containers": 1}` },
+			codePodSecurity, resyncName, "spec.workflowSpec.templates[0].podSpecPatch",
 		},
 		{"security context of a template", "it replaces the Workflow's", func(f *fixture) {
-			f.resync.Spec.Templates[0].SecurityContext = &corev1.PodSecurityContext{}
-		}, codePodSecurity, resyncName, "spec.templates[0]"},
+			f.cron.Spec.WorkflowSpec.Templates[0].SecurityContext = &corev1.PodSecurityContext{}
+		}, codePodSecurity, resyncName, "spec.workflowSpec.templates[0]"},
 		{
-			"host network", "a restricted namespace refuses the pod", func(f *fixture) { f.resync.Spec.HostNetwork = ptr.To(true) },
-			codePodSecurity, resyncName, "spec.templates[0]",
+			"host network", "a restricted namespace refuses the pod", func(f *fixture) { f.cron.Spec.WorkflowSpec.HostNetwork = ptr.To(true) },
+			codePodSecurity, resyncName, "spec.workflowSpec.templates[0]",
 		},
 	}
 }

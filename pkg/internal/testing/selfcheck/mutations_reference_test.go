@@ -46,8 +46,8 @@ func referenceMutations() []mutation {
 			codeUnboundRole, "ClusterRole/memcacheds:view", "",
 		},
 		{
-			"ConfigMap is not emitted", "the pod would never start", func(f *fixture) { f.resync.Spec.Templates[0].Volumes[0].ConfigMap.Name = "runtime" },
-			codeConfigMap, "WorkflowTemplate/memcached-resync", "spec.templates[0]",
+			"ConfigMap is not emitted", "the pod would never start", func(f *fixture) { f.cron.Spec.WorkflowSpec.Templates[0].Volumes[0].ConfigMap.Name = "runtime" },
+			codeConfigMap, resyncName, "spec.workflowSpec.templates[0]",
 		},
 		{
 			"key is not in the ConfigMap", "the pod would never start", func(f *fixture) { delete(f.runtime.Data, "reconcile.py") },
@@ -64,12 +64,14 @@ func referenceMutations() []mutation {
 			f.workflow["spec"].(map[string]any)["workflowTemplateRef"] = map[string]any{"name": "other"}
 		}, codeTemplateRef, "Sensor/memcached", "spec.triggers[0].template.k8s.source.resource.spec.workflowTemplateRef"},
 		{
-			"WorkflowTemplate of the CronWorkflow is not emitted", "every resync would fail", func(f *fixture) { f.cron.Spec.WorkflowSpec.WorkflowTemplateRef.Name = "other" },
-			codeTemplateRef, "CronWorkflow/memcached-resync", "spec.workflowSpec.workflowTemplateRef",
+			"CronWorkflow of a WorkflowTemplate", "Argo may see it first", func(f *fixture) {
+				f.cron.Spec.WorkflowSpec.WorkflowTemplateRef = &wfv1.WorkflowTemplateRef{Name: "memcached-reconcile"}
+			},
+			codeCronWorkflow, resyncName, "spec.workflowSpec.workflowTemplateRef",
 		},
 		{
 			"WorkflowTemplate that the script submits is not emitted", "the resync would start nothing", func(f *fixture) { f.config["workflowTemplate"] = "other" },
-			codeTemplateRef, "WorkflowTemplate/memcached-resync", "spec.templates[0].workflowTemplateRef",
+			codeTemplateRef, resyncName, "spec.workflowSpec.templates[0].workflowTemplateRef",
 		},
 		{"unused WorkflowTemplate", "no Workflow uses it", func(f *fixture) {
 			t := goodTemplate()
@@ -83,7 +85,7 @@ func referenceMutations() []mutation {
 		{"missing argument", "the script passes the key only", func(f *fixture) {
 			f.template.Spec.Arguments.Parameters = append(f.template.Spec.Arguments.Parameters, wfv1.Parameter{Name: "mode"})
 			addArgument(f, "mode")
-		}, codeArgument, "WorkflowTemplate/memcached-resync", "spec.templates[0].arguments.parameters"},
+		}, codeArgument, resyncName, "spec.workflowSpec.templates[0].arguments.parameters"},
 		{"step argument without an input", "Argo accepts it", func(f *fixture) {
 			f.template.Spec.Templates[1].Steps[0].Steps[0].Arguments.Parameters = []wfv1.Parameter{{Name: "x", Value: wfv1.AnyStringPtr("1")}}
 		}, codeArgument, "WorkflowTemplate/memcached-reconcile", "spec.templates[1].steps[0][0].arguments"},

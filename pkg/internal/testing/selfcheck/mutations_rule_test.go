@@ -84,7 +84,7 @@ func lifecycleMutations() []mutation {
 			codeDeadline, reconcileName, "spec.activeDeadlineSeconds",
 		},
 		{"no podGC", "pods would accumulate", func(f *fixture) { f.template.Spec.PodGC = nil }, codeGarbageCollection, reconcileName, "spec.podGC"},
-		{"no ttlStrategy", "Workflows would accumulate", func(f *fixture) { f.resync.Spec.TTLStrategy = nil }, codeGarbageCollection, resyncName, "spec.ttlStrategy"},
+		{"no ttlStrategy", "Workflows would accumulate", func(f *fixture) { f.cron.Spec.WorkflowSpec.TTLStrategy = nil }, codeGarbageCollection, resyncName, "spec.workflowSpec.ttlStrategy"},
 		{
 			"ttlStrategy without failures", "failed Workflows would accumulate", func(f *fixture) { f.template.Spec.TTLStrategy.SecondsAfterFailure = nil },
 			codeGarbageCollection, reconcileName, "spec.ttlStrategy",
@@ -100,9 +100,9 @@ func lifecycleMutations() []mutation {
 		{"mutex in both fields", "the Workflow would fail", func(f *fixture) {
 			f.template.Spec.Synchronization.Mutex = &wfv1.Mutex{Name: "memcached.{{workflow.parameters.key}}"}
 		}, codeMutex, reconcileName, "spec.synchronization"},
-		{"no resync", "lost events would not be recovered", func(f *fixture) { f.cron, f.resync = nil, nil }, codeResync, sensorName, ""},
+		{"no resync", "lost events would not be recovered", func(f *fixture) { f.cron = nil }, codeResync, sensorName, ""},
 		{"CronWorkflow without a resync", "it would recover nothing", func(f *fixture) {
-			f.resync.Spec.Templates[0].Container.Args = []string{"report"}
+			f.cron.Spec.WorkflowSpec.Templates[0].Container.Args = []string{"report"}
 		}, codeResync, sensorName, ""},
 		{
 			"concurrent resyncs", "everything would be submitted twice", func(f *fixture) { f.cron.Spec.ConcurrencyPolicy = wfv1.AllowConcurrent },

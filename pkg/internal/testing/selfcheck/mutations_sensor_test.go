@@ -8,7 +8,7 @@ const (
 	sensorName    = "Sensor/memcached"
 	sourceName    = "EventSource/memcached"
 	reconcileName = "WorkflowTemplate/memcached-reconcile"
-	resyncName    = "WorkflowTemplate/memcached-resync"
+	resyncName    = "CronWorkflow/memcached-resync"
 	firstTrigger  = "spec.triggers[0]"
 )
 

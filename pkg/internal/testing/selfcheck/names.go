@@ -93,9 +93,15 @@ func nestedNames(r *problem.Report, object manifest.Object) {
 		}
 		duplicateDependencies(r, o)
 	case *wfv1.WorkflowTemplate:
-		for i, t := range o.Spec.Templates {
-			checkLabel(r, field.NewPath("spec", "templates").Index(i).Child("name"), t.Name)
-		}
+		checkTemplateNames(r, field.NewPath("spec"), o.Spec)
+	case *wfv1.CronWorkflow:
+		checkTemplateNames(r, field.NewPath("spec", "workflowSpec"), o.Spec.WorkflowSpec)
+	}
+}
+
+func checkTemplateNames(r *problem.Report, at *field.Path, spec wfv1.WorkflowSpec) {
+	for i, t := range spec.Templates {
+		checkLabel(r, at.Child("templates").Index(i).Child("name"), t.Name)
 	}
 }
 

@@ -43,7 +43,7 @@ func workflowReferences(o objects) []problem.Problem {
 	}
 	out = append(out, argo.Each(o.Objects, func(r *problem.Report, t *wfv1.WorkflowTemplate) {
 		if !used[t] {
-			r.Add(nil, codeUnusedTemplate, "remove it", "no Sensor, CronWorkflow or script starts this template")
+			r.Add(nil, codeUnusedTemplate, "remove it", "no Sensor or script starts this template")
 		}
 	})...)
 	return append(out, volumeMounts(o)...)
@@ -129,12 +129,12 @@ func workflowArguments(o objects) []problem.Problem {
 
 // stepArguments reports arguments of a step that are not inputs of its template.
 func stepArguments(o objects) []problem.Problem {
-	return argo.Each(o.Objects, func(r *problem.Report, wt *wfv1.WorkflowTemplate) {
-		for i, t := range wt.Spec.Templates {
+	return argo.EachSpec(o.Objects, func(r *problem.Report, path *field.Path, spec wfv1.WorkflowSpec) {
+		for i, t := range spec.Templates {
 			for j, parallel := range t.Steps {
 				for k, s := range parallel.Steps {
-					at := field.NewPath("spec", "templates").Index(i).Child("steps").Index(j).Index(k)
-					checkStepInputs(r, at, wt.Spec.Templates, s)
+					at := path.Child("templates").Index(i).Child("steps").Index(j).Index(k)
+					checkStepInputs(r, at, spec.Templates, s)
 				}
 			}
 		}

@@ -308,7 +308,12 @@ func configuration(v *visit) Check {
 			}
 		}
 		if strings.Contains(text, "templateReferencing") {
-			return Check{name, OK, "runs only Workflows of WorkflowTemplates, as those of the operator are", ""}
+			return Check{
+				name,
+				Error,
+				"runs only Workflows of WorkflowTemplates (templateReferencing), and those of the resync are not",
+				"run a controller without templateReferencing for this namespace",
+			}
 		}
 	}
 	return Check{name, OK, "runs any Workflow", ""}

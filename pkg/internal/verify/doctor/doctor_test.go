@@ -95,7 +95,11 @@ func TestExamine(t *testing.T) {
 		{"a controller of this namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v4.0.5", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
 		{"an instance", healthy().with("configmaps", items(`{"data":{"instanceID":"other"}}`)), false, "Workflow controller: runs Workflows of instanceID other only"},
 		{"an instance in a block", healthy().with("configmaps", items(`{"data":{"config":"instanceID: other\n"}}`)), false, "Workflow controller: runs Workflows of instanceID other only"},
-		{"no instance", healthy().with("configmaps", items(`{"data":{"config":"instanceID: \"\"\nworkflowRestrictions: {templateReferencing: Strict}\n"}}`)), false, ""},
+		{"no instance", healthy().with("configmaps", items(`{"data":{"config":"instanceID: \"\"\n"}}`)), false, ""},
+		{
+			"WorkflowTemplates only", healthy().with("configmaps", items(`{"data":{"config":"workflowRestrictions: {templateReferencing: Strict}\n"}}`)), false,
+			"Workflow controller: runs only Workflows of WorkflowTemplates (templateReferencing), and those of the resync are not",
+		},
 		{"no namespace", healthy().with("get namespace", "!Error from server (NotFound): no"), false, "Namespace ours: does not exist"},
 		{"a namespace that goes", healthy().with("get namespace", `{"status":{"phase":"Terminating"}}`), false, "Namespace ours: is Terminating"},
 		{"no bus", healthy().with("get eventbus", "!Error from server (NotFound): no"), false, "EventBus default: does not exist: the operator would receive no events"},
