@@ -51,7 +51,7 @@ var goldens = []golden{
 	}},
 	{"memcached-logic", "the workflow engine without a finalizer; the scale subresource", []string{"CustomResourceDefinition/*", "ClusterRole/*:edit", "Sensor/*"}},
 	{"memcached-sdk", "a finalizer with a custom name, conditions of the definition", []string{"CustomResourceDefinition/*", "ClusterRole/*-sensor", "Sensor/*"}},
-	{"monitored", "metrics and alerts of the direct engine", []string{"WorkflowTemplate/sites-resync", "PodMonitor/*", "PrometheusRule/*"}},
+	{"monitored", "metrics and alerts of the direct engine", []string{"CronWorkflow/sites-resync", "PodMonitor/*", "PrometheusRule/*"}},
 	{"monitored-pods", "metrics and alerts of the workflow engine; forEach in the pod", []string{"ConfigMap/groups-runtime", "WorkflowTemplate/groups-reconcile", "PrometheusRule/*"}},
 	{"mysqlcluster", "templates and logic together, related resources, a finalizer", []string{"ClusterRole/*-workflow", "ConfigMap/*-runtime", "Sensor/*"}},
 	{"namespaces", "two watched namespaces: bindings in each, and no cluster-wide permissions", []string{"Role/*", "RoleBinding/*", "EventSource/*"}},

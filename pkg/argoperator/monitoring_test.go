@@ -14,8 +14,11 @@ import (
 	argometrics "github.com/argoproj/argo-workflows/v3/workflow/metrics"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 )
 
 // monitoredOperators returns the operators of the definitions with monitoring.
@@ -38,7 +41,7 @@ func monitoredOperators(t *testing.T) []argoperator.Result {
 }
 
 // TestWorkflowMetrics runs the workflow controller's own code on the metrics of the
-// emitted WorkflowTemplates, and requires that the series of the alerts exist.
+// emitted Workflows, and requires that the series of the alerts exist.
 func TestWorkflowMetrics(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -53,20 +56,21 @@ func TestWorkflowMetrics(t *testing.T) {
 	values := strings.NewReplacer("{{workflow.status}}", "Failed", "{{workflow.duration}}", "2.500000", "{{workflow.creationTimestamp.s}}", "1700000000")
 	results := monitoredOperators(t)
 	for _, result := range results {
-		for _, o := range result.Objects() {
-			if wt, ok := o.(*wfv1.WorkflowTemplate); ok && wt.Spec.Metrics != nil {
-				for _, m := range wt.Spec.Metrics.Prometheus {
-					m = m.DeepCopy()
-					m.SetValueString(values.Replace(m.GetValueString()))
-					for _, l := range m.Labels {
-						l.Value = values.Replace(l.Value)
-					}
-					if err := controller.UpsertCustomMetric(ctx, m, "uid", nil); err != nil {
-						t.Errorf("%s: %v", m.Name, err)
-					}
+		argo.EachSpec(argo.NewObjects(result.Objects()), func(_ *problem.Report, _ *field.Path, spec wfv1.WorkflowSpec) {
+			if spec.Metrics == nil {
+				return
+			}
+			for _, m := range spec.Metrics.Prometheus {
+				m = m.DeepCopy()
+				m.SetValueString(values.Replace(m.GetValueString()))
+				for _, l := range m.Labels {
+					l.Value = values.Replace(l.Value)
+				}
+				if err := controller.UpsertCustomMetric(ctx, m, "uid", nil); err != nil {
+					t.Errorf("%s: %v", m.Name, err)
 				}
 			}
-		}
+		})
 	}
 	counted := gathered(t, registry)
 	used := regexp.MustCompile(`(argo_workflows_\w+)\{operator="([^"]+)", operator_namespace="([^"]+)"`)
