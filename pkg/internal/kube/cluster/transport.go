@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -71,6 +72,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.calls = append(r.calls, call)
 	r.mu.Unlock()
+	w.Header().Set("Content-Length", strconv.Itoa(answer.body.Len()))
 	w.WriteHeader(answer.code)
 	_, _ = w.Write(answer.body.Bytes()) // the client may have disconnected
 }

@@ -34,6 +34,8 @@ type world struct {
 	grants    []argo.Grant
 	forbidden []string // requests that the roles of the operator do not allow
 
+	checked map[string]string // the versions of the objects that a relist has left as they are
+
 	wasReady bool // children have been made ready
 	failed   bool // a request has failed, which a kind without conditions does not show
 }
@@ -268,6 +270,9 @@ func (w *world) refuse(times, code int) {
 // happened; empty: nothing.
 func (w *world) rewritten() (string, error) {
 	before := w.snapshot()
+	if maps.Equal(before.versions, w.checked) { // nothing has changed since
+		return "", nil
+	}
 	for range 2 { // the observed state may change once
 		if err := w.Relist(context.Background()); err != nil {
 			return "", err
@@ -279,6 +284,7 @@ func (w *world) rewritten() (string, error) {
 		if change := difference(before.essence, after.essence); change != "" {
 			return change, nil
 		}
+		w.checked = after.versions
 		if maps.Equal(before.versions, after.versions) {
 			return "", nil
 		}
