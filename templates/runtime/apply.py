@@ -1,7 +1,7 @@
 """apply: the children of the templates and the response of the logic."""
 import math
 
-from api import ApiError, Failed, log
+from api import ApiError, Failed, Refused, log
 from children import checked
 from compute import computed_status, templated, waits_for
 from expressions import merged, seconds_of
@@ -70,10 +70,17 @@ def make_children(run, cr, state, answer, here):
     for _ in range(len(run.config["children"]) + 1):
         desired = templated(run, cr, state, answer, list(live.values()))
         kept = [child for key, child in live.items() if key in desired.kept]
-        wanted = checked(run, cr, state["inputs"], answer, desired.objects, kept) + kept
-        places = {entry["name"]: [] for entry in run.config["children"]}
-        for child in wanted:
-            places[run.declared(child)["name"]].append(identity(child))
+        wanted, refused = checked(run, cr, state["inputs"], answer, desired.objects, kept)
+        refused.templates |= desired.failed
+        if refused.places or refused.templates:
+            live = live or {identity(child): child for child in run.children(cr)}
+            known = {identity(child) for child in wanted + kept}
+            kept += [child for key, child in live.items() if key not in known and refused.covers(key, run.declared(child)["name"])]
+        wanted = wanted + kept
+        places = {entry["name"]: [] for entry in run.config["children"] if entry["name"] not in refused.templates}
+        for name, key in [(run.declared(child)["name"], identity(child)) for child in wanted] + [
+                (name, key) for key, name in refused.places.items()]:
+            places.setdefault(name, []).append(key)
         held, written = list(desired.held), False
         for child in in_order(run, wanted):
             key = identity(child)
@@ -98,7 +105,7 @@ def make_children(run, cr, state, answer, here):
             break
     keep = {identity(child) for child in wanted}
     return (wanted, [child for key, child in live.items() if key in keep], held,
-            desired.failures + list(failures.values()))
+            desired.failures + [Refused(text) for text in refused.texts] + list(failures.values()))
 
 
 def found(run, cr, child):

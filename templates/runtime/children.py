@@ -3,34 +3,51 @@ import base64
 import copy
 
 from api import Refused
+from compute import key_of
 from expressions import built
 from names import CHILD, DEFINITION, FIXED, INPUTS, MANAGED_BY, OPERATOR_NAMESPACE, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
 from run import display_name, identity, place_of
 
 
+class Refusals:
+    """What is refused of the templates, which stays as it is; the rest of the children does not wait for it."""
+
+    def __init__(self):
+        self.texts = []
+        self.places = {}        # by identity, the names of templates
+        self.templates = set()  # names of templates of which nothing is written
+
+    def covers(self, key, template):
+        """Whether a live child stays as it is."""
+        return key in self.places or template in self.templates
+
+
 def checked(run, cr, inputs, children, desired=(), kept=()):
-    """The children complete and ready to be applied, the templates' before the logic's; all problems at once
-    otherwise. Kept are those that stay as they are."""
+    """The children complete and ready to be applied, the templates' before the logic's, and what is refused of the
+    templates. Raises Refused if the logic's are wrong. Kept are those that stay as they are."""
     offers = [(name, f"template {name}", child) for name, child in desired]
     offers += [("", f"children[{index}]", child) for index, child in enumerate(children)]
-    templates, logic, wanted, seen = [], [], [], {}
+    refusals, logic, wanted, seen = Refusals(), [], [], {}
     for template, where, child in offers:
         child = marked(child, template)
         found = list(child_problems(run, child, template))
-        if not found:
+        misplaced = [] if found else list(place_problems(run, child, run.declared(child)))
+        if not found and not misplaced:
             child = completed(run, cr, child, {SIBLINGS: str(len(offers) + len(kept)), INPUTS: inputs})
             if identity(child) in seen:
                 first = seen[identity(child)]
                 found = [display_name(child) + (" is there twice" if first == template else
                                           f" comes from template {first} too")]
-            seen[identity(child)] = template
-            wanted.append(child)
-        (templates if template else logic).extend(f"{where}: {problem}" for problem in found)
-    if logic:
-        templates.append("the logic's response is invalid: " + "; ".join(logic))
-    if templates:
-        raise Refused("; ".join(templates))
-    return wanted
+            seen.setdefault(identity(child), template)
+            wanted.append((template, child))
+        (refusals.texts if template else logic).extend(f"{where}: {problem}" for problem in found + misplaced)
+        if found and template:
+            refusals.templates.add(template)
+        elif misplaced and template:
+            refusals.places[key_of(run, run.declared(child), child)] = template
+    if logic or not refusals.templates <= {entry["name"] for entry in run.config["children"]}:
+        raise Refused("; ".join(refusals.texts + (["the logic's response is invalid: " + "; ".join(logic)] if logic else [])))
+    return [child for template, child in wanted if template not in refusals.templates], refusals
 
 
 def marked(child, template):
@@ -75,8 +92,6 @@ def child_problems(run, child, template=""):
     if entry.get("template") and not template:
         yield (f"{child['kind']} {metadata['name']}: this kind comes from template {entry['name']}; "
                "the logic needs a child of the kind without a template")
-        return
-    yield from place_problems(run, child, entry)
 
 
 def place_problems(run, child, entry):

@@ -67,7 +67,12 @@ class Desired:
         self.objects = []   # (name of the template, object)
         self.held = []      # why a template is not computed yet
         self.kept = set()   # identities of live children that stay as they are, because they cannot be computed now
+        self.failed = set()  # names of templates that failed: the live children that they do not yield now stay
         self.failures = []
+
+    def fail(self, template, text):
+        self.failed.add(template)
+        self.failures.append(Refused(f"template {template}: {text}"))
 
 
 def templated(run, cr, state, answer, live):
@@ -76,7 +81,11 @@ def templated(run, cr, state, answer, live):
     if state["finalizing"]:
         return desired
     if run.templates:
-        desired.objects = [(one["child"], one["object"]) for one in run.desired["children"]]
+        for one in run.desired["children"]:
+            if "error" in one:
+                desired.fail(one["child"], one["error"])
+            else:
+                desired.objects.append((one["child"], one["object"]))
         return desired
     names = named(run, located(run, cr, live, state["related"]), state["related"])
     made = {entry["name"]: logic_children(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
@@ -95,14 +104,20 @@ def templated(run, cr, state, answer, live):
             missing = missing_value(entry, cr, names, made)
             if missing and waits_for_value(run, entry, cr, names, desired, there, missing):
                 continue
-            objects = [built(entry["object"], cr, variables) for variables in items(entry, cr, names)]
-            if objects:
+            every = items(entry, cr, names)
+            if every:
                 refuse_damage(entry, cr, names)
         except ExpressionError as error:
-            desired.failures.append(Refused(f"template {name}: {told(entry, error)}"))
-            desired.kept |= there
+            desired.fail(name, told(entry, error))
             continue
-        made[name] = [key_of(run, entry, child) for child in objects]
+        objects = []
+        for variables in every:
+            try:
+                objects.append(built(entry["object"], cr, variables))
+            except ExpressionError as error:
+                desired.fail(name, told(entry, error))
+        if name not in desired.failed:
+            made[name] = [key_of(run, entry, child) for child in objects]
         desired.objects += [(name, child) for child in objects]
     return desired
 

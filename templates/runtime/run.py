@@ -164,7 +164,8 @@ def is_valid_desired(desired):
         return False
     children = [] if desired.get("error") else desired.get("children")
     return isinstance(children, list) and all(
-        isinstance(one, dict) and isinstance(one.get("child"), str) and "object" in one for one in children)
+        isinstance(one, dict) and isinstance(one.get("child"), str) and ("object" in one or isinstance(one.get("error"), str))
+        for one in children)
 
 
 def as_others_wrote(run, cr):

@@ -69,7 +69,7 @@ def own(run, cr):
     if isinstance(child, dict) and isinstance(child.get("metadata"), dict) and child["metadata"].get("name"):
         child["metadata"] = dict(child["metadata"], name=child_name(run, str(child["metadata"]["name"])),
                                  namespace=run.namespace)
-    child, = checked(run, cr, digest_of_inputs(run, cr), [child])
+    (child,), _ = checked(run, cr, digest_of_inputs(run, cr), [child])
     spec = child.get("spec") or {}
     selector, labels = (spec.get("selector") or {}).get("matchLabels"), None
     if selector:

@@ -334,8 +334,8 @@ def deployment(name="one", **metadata):
             "spec": {"replicas": 2}}
 
 
-def settings(name="one"):
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "b"}}
+def settings(name="one", **metadata):
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": dict({"name": name}, **metadata), "data": {"a": "b"}}
 
 
 def labels(uid="cr-uid", key="team.one"):

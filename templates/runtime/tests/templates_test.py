@@ -200,9 +200,7 @@ class TemplatesTest(TemplatesCase):
              "template db: Deployment of apps/v1 is not what"),
             ("an unknown kind", coded(dict(fine, children=[{"child": "web", "object": {
                 "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}}])), "template web: Pod of v1 is not declared"),
-            ("no name", coded(dict(fine, children=[{"child": "web", "object": deployment("")}])), "template web: has no metadata.name"),
-            ("twice", coded(dict(fine, children=[{"child": "shard", "object": settings()}] * 2)),
-             "template shard: ConfigMap team/one is there twice"))
+            ("no name", coded(dict(fine, children=[{"child": "web", "object": deployment("")}])), "template web: has no metadata.name"))
         for reason, text, want in rows:
             with self.subTest(reason):
                 self.cluster.reset()
@@ -213,6 +211,29 @@ class TemplatesTest(TemplatesCase):
                 self.assertIn(want, self.condition("Ready")["message"])
                 self.assertIn("template", self.condition("Ready")["message"])
                 self.assertEqual(self.cluster.writes(), [("PATCH", CR + "/status")])
+
+    def test_a_refused_child_holds_up_no_others(self):
+        self.config.update(allowedNamespaces="^b$", children=[WEB, dict(SHARD, chosen=True)])
+        self.config["status"] = {"object": {"size": {"expr": ["lit", 5]}}}
+        shards = [{"child": "shard", "object": settings("a")}, {"child": "shard", "error": "no"}]
+        rows = (
+            ("twice", [{"child": "shard", "object": settings()}] * 2, "ConfigMap team/one is there twice", ["kept"]),
+            ("an error of jq", [{"child": "shard", "error": "no"}], "template shard: no", ["kept"]),
+            ("an error of one of several", shards, "template shard: no", ["a", "kept"]),
+            ("no name", [{"child": "shard", "object": settings("")}], "has no metadata.name", ["kept"]),
+            ("a namespace", [{"child": "shard", "object": settings(namespace="c")}], "namespace c is not one of", []))
+        for reason, children, want, left in rows:
+            with self.subTest(reason):
+                self.cluster.reset()
+                self.cr()
+                self.cluster.put(DEPLOYMENTS + "/old", deployment("old", **labels()))
+                self.cluster.put("/api/v1/namespaces/team/configmaps/kept", settings("kept", **labels()))
+                self.assertEqual(self.apply(children=[{"child": "web", "object": deployment()}] + children), 2, self.out)
+                self.assertIn(want, self.condition("Ready")["message"])
+                self.assertEqual(self.live()["status"]["size"], 5)
+                self.assertIn(DEPLOYMENTS + "/one", self.cluster.objects)
+                self.assertNotIn(DEPLOYMENTS + "/old", self.cluster.objects)
+                self.assertEqual(self.shards(), left)
 
     def test_two_templates_one_object(self):
         self.config["children"] = [WEB, dict(WEB, name="db")]

@@ -211,15 +211,20 @@ func (p *declared) isParent(k Kind) bool {
 // in an environment variable, which Linux limits to 128 KiB.
 const MaxDesired = 120_000
 
+// desiredChild returns the jq of the objects of a child. Of one that fails it yields the
+// error, because the others do not wait for it.
 func desiredChild(c Child) string {
+	caught := func(jq string) string {
+		return fmt.Sprintf("(try %s catch {child: %s, error: tostring})", jq, quote(c.Name))
+	}
 	one := fmt.Sprintf("{child: %s, object: %s}", quote(c.Name), c.Object.Source())
 	if c.ForEach != nil {
-		one = fmt.Sprintf("(. as $cr | %s | to_entries[] | .key as $index | .value as $item | $cr | %s)", c.ForEach.Source(), one)
+		one = fmt.Sprintf("(. as $cr | %s | to_entries[] | .key as $index | .value as $item | $cr | %s)", c.ForEach.Source(), caught(one))
 	}
 	if c.When != nil {
 		one = fmt.Sprintf("(if %s then %s else empty end)", c.When.Source(), one)
 	}
-	return one
+	return caught(one)
 }
 
 // childJQ returns the program for events of children: direct/child.jq. paths are the

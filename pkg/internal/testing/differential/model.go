@@ -134,6 +134,19 @@ func (m *model) differences() []string {
 	return out
 }
 
+// lacksRelated reports whether a child waits for a value of a related object that does not
+// exist, which no custom resource can help.
+func (m *model) lacksRelated() bool {
+	if m.related == nil || m.related["rel"] != nil {
+		return false
+	}
+	return slices.ContainsFunc(m.w.plan.Children, func(c plan.Child) bool {
+		return slices.ContainsFunc(m.items(c), func(item any) bool {
+			return c.Object.Waits(m.cr, expression.Vars{Children: m.children, Related: m.related, Item: item})
+		})
+	})
+}
+
 // childDifferences compares the objects of a child with its template.
 func (m *model) childDifferences(c plan.Child) []string {
 	var out []string
