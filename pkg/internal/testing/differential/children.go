@@ -16,14 +16,15 @@ func (d *definition) child(name string) map[string]any {
 	metadata := map[string]any{"name": "${ .metadata.name }-" + name}
 	if source := d.forEach(name); source != "" {
 		out["forEach"], known.each, item = source, true, "$item"
+		known.moves = source != fixedItems
 		metadata["name"] = "${ .metadata.name }-" + name + "-${ $item }"
 	} else if d.rarely(name+".name", 8) {
-		metadata["name"] = `${ .metadata.name }-` + name + `-${ .metadata.labels.tier // "none" }`
+		metadata["name"], known.moves = `${ .metadata.name }-`+name+`-${ .metadata.labels.tier // "none" }`, true
 	}
 	if when := d.when(name); when != "" {
 		out["when"], known.conditional = when, true
 	}
-	d.namespace(name, kind, metadata)
+	known.moves = d.namespace(name, kind, metadata) || known.moves
 	if d.rarely(name+".labels", 4) {
 		metadata["labels"] = map[string]any{"app": "${ .metadata.name }", "tier": `${ .metadata.labels.tier }`}
 	}
@@ -48,13 +49,15 @@ func (d *definition) child(name string) map[string]any {
 	return out
 }
 
+const fixedItems = `["a", "b"]`
+
 // forEach draws the expression that makes a child a list; empty: it is one object.
 func (d *definition) forEach(name string) string {
 	switch oneOf(d.drawing, name+".forEach", "", "", "", "field", "field", "fixed", "child") {
 	case "field":
 		return d.list(name + ".items")
 	case "fixed":
-		return `["a", "b"]`
+		return fixedItems
 	case "child":
 		if len(d.children) > 0 && d.children[0].each {
 			return `[$children.c0[].metadata.name]`
@@ -71,7 +74,7 @@ func (d *definition) when(name string) string {
 	case "label":
 		return `.metadata.labels.tier == "x"`
 	case "child":
-		if len(d.children) > 0 {
+		if len(d.children) > 0 && !d.children[0].moves {
 			c := d.children[0]
 			return each(c, `$children.c0.metadata.name != null`, `$children.c0 | length > 1`)
 		}
@@ -79,13 +82,12 @@ func (d *definition) when(name string) string {
 	return ""
 }
 
-// namespace draws the namespace of a child.
-func (d *definition) namespace(name, kind string, metadata map[string]any) {
+// namespace draws the namespace of a child, and reports whether that can change.
+func (d *definition) namespace(name, kind string, metadata map[string]any) bool {
 	clusterScoped := child{kind: kind}.clusterScoped()
 	place := oneOf(d.drawing, name+".namespace", "", "", "", "", "own", "fixed", "label")
 	switch {
 	case clusterScoped, !d.cluster && place == "":
-		return
 	case d.cluster && (place == "" || place == "own"):
 		metadata["namespace"] = namespace
 	case place == "own":
@@ -94,7 +96,9 @@ func (d *definition) namespace(name, kind string, metadata map[string]any) {
 		metadata["namespace"] = elsewhere
 	case place == "label":
 		metadata["namespace"] = `${ if .metadata.labels.tier == "x" then "other" else "default" end }`
+		return true
 	}
+	return false
 }
 
 // rules draws what happens to a child.

@@ -120,7 +120,7 @@ func (r *results) add(t *testing.T, seed uint64, python *differential.Python) {
 		t.Errorf("seed %d: %v", seed, err)
 		return
 	}
-	if v.Difference != nil && len(explanations(c, v.Difference)) == 0 && r.isFew() {
+	if v.Difference != nil && len(explanations(c, v.Difference)) == 0 {
 		r.report(t, c, v.Difference, python)
 	}
 	r.mu.Lock()
@@ -154,8 +154,7 @@ func (r *results) add(t *testing.T, seed uint64, python *differential.Python) {
 	}
 }
 
-// isFew limits how many differences are reported, because finding the simplest case takes
-// long.
+// isFew limits for how many differences the simplest case is looked for, which takes long.
 func (r *results) isFew() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,9 +162,13 @@ func (r *results) isFew() bool {
 	return r.differences <= 5
 }
 
-// report fails with the simplest case of a difference.
+// report fails with a difference: with the simplest case of the first few.
 func (r *results) report(t *testing.T, c *differential.Case, found *differential.Difference, python *differential.Python) {
 	t.Helper()
+	if !r.isFew() {
+		t.Errorf("seed %d: %v", c.Seed(), found)
+		return
+	}
 	t.Logf("seed %d: %v", c.Seed(), found)
 	simplest, difference, err := differential.Shrink(c, found, python)
 	if err != nil {

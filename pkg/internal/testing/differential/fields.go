@@ -40,8 +40,10 @@ var kinds = []kind{
 	},
 	{
 		name: "enum", short: `string | enum="red,green,blue" default=red`,
-		texts: []string{`$f`, `if $f == "red" then "r" elif $f == "green" then "g" else "b" end`, `{red: "1", green: "2", blue: "3"}[$f]`,
-			`if $f == "blue" then error("no blue") else $f end`},
+		texts: []string{
+			`$f`, `if $f == "red" then "r" elif $f == "green" then "g" else "b" end`, `{red: "1", green: "2", blue: "3"}[$f]`,
+			`if $f == "blue" then error("no blue") else $f end`,
+		},
 		lists: []string{`if $f == "red" then ["a", "b"] else ["b"] end`},
 		truth: []string{`$f == "red"`, `$f | IN("red", "blue")`, `$f != "green"`},
 	},

@@ -65,7 +65,7 @@ func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
 		return Verdict{Difference: &Difference{Crash, "", "generate", err.Error()}}, nil
 	}
 	silent := !slices.ContainsFunc(result.Findings, func(f diag.Finding) bool { return !slices.Contains(aside, f.Code) })
-	j := &player{c: c, runner: runner, claims: silent && at(c.spec, "reconcile", "forceConflicts") == nil}
+	j := &player{c: c, runner: runner, claims: silent && !c.trusting && at(c.spec, "reconcile", "forceConflicts") == nil}
 	j.verdict.Findings = result.Findings
 	var operators []operator
 	for _, engine := range engines {
@@ -390,7 +390,7 @@ func (j *player) settled(step string) error {
 			j.report(Model, w, step, strings.Join(found, "\n"))
 			return nil
 		}
-		if j.claims && !w.isReady() {
+		if j.claims && !w.isReady() && !m.lacksRelated() {
 			cr, err := w.Get(w.cr)
 			reason, message := simulate.NotReady(cr)
 			j.report(Failure, w, step, fmt.Sprintf("Ready is False: %s: %s", reason, message))

@@ -320,6 +320,9 @@ func (w *world) snapshot() snapshot {
 	for _, o := range all {
 		uids = append(uids, textAt(o, "metadata", "uid"), "uid of "+placeOf(o))
 	}
+	if w.cr != nil && w.uid != "" { // it may be gone
+		uids = append(uids, w.uid, "uid of "+placeOf(w.cr))
+	}
 	named := strings.NewReplacer(uids...)
 	for _, o := range all {
 		if o["kind"] == "Event" {
