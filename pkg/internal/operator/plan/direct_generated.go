@@ -137,16 +137,17 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				Right: &shared183, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared184},
 	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared185},
 	{Name: "refusal", Args: []string{"seen"}, Body: &shared186}, {Name: "ask",
-		Body: &shared193}, {Name: "failure", Args: []string{"seen", "attempts"},
-		Body: &shared194}, {Name: "failureMessage", Args: []string{"seen",
-		"last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared195, Then: &shared196, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 7, Func: &shared197}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared198}, {Name: "safeKey", Body: &shared199}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared200}, {Name: "exactly", Body: &shared201},
-	{Name: "encoded", Body: &shared202}, {Name: "placed", Body: &shared203},
-	{Name: "harmless", Body: &shared204}}, Programs: []jqfile.Named{
+		Body: &shared193}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared194}, {Name: "isDue", Body: &shared195}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared196}, {Name: "failureMessage",
+		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared197, Then: &shared198, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
+					{Term: &gojq.Term{Type: 7, Func: &shared199}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared200}, {Name: "safeKey", Body: &shared201}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared202}, {Name: "exactly", Body: &shared203},
+	{Name: "encoded", Body: &shared204}, {Name: "placed", Body: &shared205},
+	{Name: "harmless", Body: &shared206}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -1127,23 +1128,23 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
 															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
 																{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 11}, Op: 15},
-														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-															Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
-																Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-														Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
-											Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
-									Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}, Op: 1}, Op: 2},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+															Type: 7, Func: &gojq.Func{Name: "isDue"}}}, Op: 1}, Op: 15}, Right: &gojq.Query{
+														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$entry"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{
+												{Name: "$entry"}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+										{Name: "$raw"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}},
+									Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
 										Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
 												{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
@@ -1155,34 +1156,34 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
 												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
 													{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
-										Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-										Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
-												Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-													Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-											Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
-											Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-											Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
-										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
+									Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+									Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
+											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+												Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+										Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
+										Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+										Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
+									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
 									Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
 								Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
@@ -1326,16 +1327,13 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 									{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Then: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+								Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}, Op: 1}, Right: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -1344,31 +1342,41 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
 									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}},
 									Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-										Number: "4"}}, Op: 7}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 8},
-									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-										Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+										Op:    14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 										Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -3524,27 +3532,27 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}},
-							Op:    11}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
+							Op:    1}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-							Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
 								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
@@ -3760,49 +3768,54 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 							Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 8},
-							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$lastFailure"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-								Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
-								Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "gone"}}}}},
-								Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+								Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-									Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-									Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2}}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "5"}}, Op: 7}}}}}}}}, Else: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "4"}}, Op: 7}}}},
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+								Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "3"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "1"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
 							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -4018,7 +4031,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 	Query: &shared23}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
 		{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared205}},
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared207}},
 			Right: &shared39, Patterns: []*gojq.Pattern{&shared46}, Op: 1}}},
 		Else: &shared47}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &shared48, Then: &shared49, Else: &gojq.Query{
@@ -4030,7 +4043,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
 						SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 					Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-					Then: &gojq.Query{Left: &shared205, Right: &gojq.Query{Term: &gojq.Term{
+					Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
 						Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
 							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
 								SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
@@ -4067,7 +4080,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
 											SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 										Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-										Then: &gojq.Query{Left: &shared205, Right: &gojq.Query{Term: &gojq.Term{
+										Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
 											Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
 												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
 													SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
@@ -4098,7 +4111,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 												Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{Left: &gojq.Query{
 													Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
 														&shared34}}}, Right: &shared35, Op: 8}, Op: 14}, Right: &shared36,
-												Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared205,
+												Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared207,
 												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared40,
 													Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
@@ -4123,7 +4136,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
 														SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 													Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-													Then: &gojq.Query{Left: &shared205, Right: &gojq.Query{Term: &gojq.Term{
+													Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
 														Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
 															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
 																SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
@@ -4167,10 +4180,10 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 			Left: &gojq.Query{Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{
 				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{
-					Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared206}},
+					Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
 					Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
 			Op: 3}, Right: &shared150, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared207}}, Op: 3}, Right: &shared154, Op: 3}},
+			Type: 20, Query: &shared209}}, Op: 3}, Right: &shared154, Op: 3}},
 	{Name: "deleteOptions", Query: &shared155}, {Name: "deletion", Query: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158,
 			Elif: []*gojq.IfElif{{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{
@@ -4179,8 +4192,8 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
-									Right: &shared206, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
-							Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared207,
+									Right: &shared208, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
+							Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared209,
 							Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, {Key: "body", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
@@ -4192,9 +4205,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared206,
+								Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared208,
 									Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-							Op: 3}, Right: &shared150, Op: 3}, Right: &shared207, Op: 3}, Right: &shared166,
+							Op: 3}, Right: &shared150, Op: 3}, Right: &shared209, Op: 3}, Right: &shared166,
 						Op: 3}, Right: &shared167, Op: 3}}}}, &shared168, &shared169}}}}}}}},
 	{Name: "fixed", Query: &shared170}, {Name: "replaces", Query: &shared171},
 	{Name: "lookAt", Query: &shared172}, {Name: "owned", Query: &gojq.Query{
@@ -4212,18 +4225,19 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Right: &shared182, Op: 3}}}}}}, Op: 3}, Right: &shared183, Op: 3}}}}}},
 		Op: 3}}, {Name: "asYAML", Query: &shared184}, {Name: "reclaimPatch",
 		Query: &shared185}, {Name: "refusal", Query: &shared186}, {Name: "ask",
-		Query: &shared193}, {Name: "failure", Query: &shared194}, {Name: "failureMessage",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared195,
-			Then: &shared196, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Left: &shared187, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &shared188, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared197, SuffixList: []*gojq.Suffix{
-							&shared189}}}, Right: &shared190, Op: 9}, Op: 15}, Then: &shared191,
-					Else: &shared192}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared198},
-	{Name: "safeKey", Query: &shared199}, {Name: "workflowName", Query: &shared200},
-	{Name: "exactly", Query: &shared201}, {Name: "encoded", Query: &shared202},
-	{Name: "placed", Query: &shared203}, {Name: "harmless", Query: &shared204}},
-	Recursive: []string{"patch"}}
+		Query: &shared193}, {Name: "failedAttempts", Query: &shared194},
+	{Name: "isDue", Query: &shared195}, {Name: "failure", Query: &shared196},
+	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared197, Then: &shared198, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared187, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared188,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared199,
+						SuffixList: []*gojq.Suffix{&shared189}}}, Right: &shared190, Op: 9},
+					Op: 15}, Then: &shared191, Else: &shared192}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared200}, {Name: "safeKey", Query: &shared201}, {Name: "workflowName",
+		Query: &shared202}, {Name: "exactly", Query: &shared203}, {Name: "encoded",
+		Query: &shared204}, {Name: "placed", Query: &shared205}, {Name: "harmless",
+		Query: &shared206}}, Recursive: []string{"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::partitioned"}}}
@@ -5350,7 +5364,32 @@ var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared194 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+		Op: 8}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+		Index: &gojq.Index{Name: "attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 10, Number: "0"}}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{
+		Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+	If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "resync"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "hole::maxAttempts"}}}, Op: 2}}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
+		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
+
+var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
+	Op: 8}, Op: 15}
+
+var shared196 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5360,18 +5399,18 @@ var shared194 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared196 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared198 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared197 = gojq.Func{Name: "seen"}
+var shared199 = gojq.Func{Name: "seen"}
 
-var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5381,13 +5420,13 @@ var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared199 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared201 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5401,7 +5440,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared201 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5423,7 +5462,7 @@ var shared201 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5450,7 +5489,7 @@ var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared203 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5474,7 +5513,7 @@ var shared203 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared204 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5482,11 +5521,11 @@ var shared204 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared205 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared24, Then: &shared25, Else: &shared26}}}
 
-var shared206 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
+var shared208 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
 
-var shared207 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
+var shared209 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
 	Right: &gojq.Query{Left: &shared153, Right: &shared142, Op: 1}, Op: 1},
 	Op: 1}

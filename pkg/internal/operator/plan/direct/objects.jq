@@ -105,7 +105,7 @@
                    else .listing = {(.place.key): {error: (if $again == null then null else {generation: $of.metadata.generation, message: $again} end)}} end
                else
                  select(
-                   (.seen.failed.generation != $of.metadata.generation or .seen.failed.attempts < hole::maxAttempts)
+                   (.seen.failed.generation != $of.metadata.generation or (.seen.failed.attempts | isDue))
                    and ((option::canBeHeld | not) or ($of | heldFrom($entry)) == null))
                end),
             (if $verify != null then
@@ -145,9 +145,10 @@
         # found in this way is written as it was observed.
         | ($old.status.children[$next.place.key // ""] | observedObject) as $earlier
         | (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $earlier.failed else $seen.failed end) as $lastFailure
-        | (if $lastFailure.generation == $new.metadata.generation then $lastFailure.attempts // 0 else 0 end) as $attempts
+        | ($lastFailure | failedAttempts($old == null or $verify != null)) as $attempts
         | ($old != null and $seen.reclaimed != $earlier.reclaimed) as $found
-        | (if $old == null or option::diagnosed and $seen.failed == null or $found then 0 else $attempts % 4 end) as $try
+        | (if $old == null or $verify != null or option::diagnosed and $seen.failed == null or $found then 0
+           else [0, 1, 2, 3, 0, 0, 1][$attempts] end) as $try
         | ($seen.uid != null and $try == 0) as $update
         | (if $next.listing != null or option::never and $update then {} else $new | built($next.place) end) as $want
         | def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});

@@ -297,6 +297,15 @@ def refusal(seen):
 # asks why and sends that request with the answer.
 def ask: {asks: $new.metadata.uid};
 
+# The failed attempts of this generation. A resync tries twice more: as after the first
+# failure, the second time it assumes that the object does not exist although it was
+# observed, because the operator may have missed its deletion.
+def failedAttempts(resync):
+  (if .generation == $new.metadata.generation then .attempts // 0 else 0 end)
+  | if resync then [., hole::maxAttempts] | min else . end;
+
+def isDue: . < hole::maxAttempts or . == hole::maxAttempts + 1;
+
 # Another failed attempt, without its message.
 def failure(seen; attempts): {generation: $new.metadata.generation, attempts: (attempts + 1), uid: seen.uid};
 

@@ -38,7 +38,7 @@
         # another client changed a field of the operator
         or $seen.drift != null and $seen.drift != $before.drift
         # a write failed; after maxAttempts only another event or the resync retries
-        or $seen.failed != null and $seen.failed != $before.failed and $seen.failed.attempts < hole::maxAttempts
+        or $seen.failed != null and $seen.failed != $before.failed and ($seen.failed.attempts | isDue)
         # a child was found that the operator reclaimed after a failure
         or $seen.failed != null and $seen.reclaimed != $before.reclaimed
         # an event of the child without a newer write cleared a failure
@@ -88,7 +88,7 @@
           # An event of the child without a newer write cleared the failure, as in a resync.
           # It goes on, so that no Workflow asks again.
           (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $before.failed else $seen.failed end) as $lastFailure
-          | (if $lastFailure.generation == $new.metadata.generation then $lastFailure.attempts // 0 else 0 end) as $attempts
+          | ($lastFailure | failedAttempts($old == null)) as $attempts
 
           # After a failure, the next attempts assume first that the child does not
           # exist although it was observed, then that it exists although it was not. A
@@ -96,8 +96,8 @@
           # success that the child does not exist, looking for it may end the attempts, so a
           # Workflow asks before that.
           | (if $old == null or option::diagnosed and $seen.failed == null or $seen.reclaimed != $before.reclaimed or $seen.gone != $before.gone then 0
-             elif option::diagnosed and option::absenceAllowed then [0, 1, 0, 2, 3][$attempts % 5]
-             else $attempts % 4 end) as $try
+             elif option::diagnosed and option::absenceAllowed then [0, 1, 0, 2, 3, 0, 1][$attempts]
+             else [0, 1, 2, 3, 0, 0, 1][$attempts] end) as $try
           | ($seen.uid != null and $try == 0) as $update
           | # Force takes over fields from other field managers: in an observed child,
           # and in an object to adopt.
