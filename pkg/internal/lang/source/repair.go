@@ -208,37 +208,86 @@ func quotedItems(lines []string, n int) []repair {
 		return []repair{{line: typed, at: firstDifference(line, typed), advice: quoteIt, quotes: true}}
 	}
 	var b strings.Builder
-	at := 0
-	for {
-		start := strings.Index(line[at:], "${")
-		if start < 0 {
-			break
-		}
-		from := at + start
-		end := closing(line, from)
-		if end < 0 {
-			break
-		}
-		from = at + strings.LastIndexAny(line[at:from], ":,[{ ") + 1
-		until := end
-		for until < len(line) && !strings.ContainsRune(",]} ", rune(line[until])) {
-			until++
-		}
-		item := line[from:until]
-		if inner, ok := strings.CutPrefix(item, `"`); ok {
-			inner, ok = strings.CutSuffix(inner, `"`)
-			if item = strings.ReplaceAll(inner, `\"`, `"`); !ok {
+	b.WriteString(line[:begin])
+	for rest := line[begin:]; rest != ""; {
+		length, item := 1, rest[:1]
+		if !strings.ContainsRune("{}[],: ", rune(rest[0])) {
+			if length, item = flowItem(rest); length < 0 {
 				return nil
 			}
 		}
-		b.WriteString(line[at:from] + Scalar(item, true, yaml.DoubleQuotedStyle))
-		at = until
+		b.WriteString(item)
+		rest = rest[length:]
 	}
-	fixed := b.String() + line[at:]
+	fixed := b.String()
 	if fixed == line {
 		return nil
 	}
 	return []repair{{line: fixed, at: firstDifference(line, fixed), advice: "quote an expression between { } or [ ]"}}
+}
+
+// quotedItem matches an item between braces or brackets that YAML reads as quoted.
+var quotedItem = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*')\s*(?:[],}:#\r]|$)`)
+})
+
+// flowItem returns the length of the item between braces or brackets that a text begins
+// with, and the item as it is probably meant: an expression with quotes in it is one item.
+// The length is -1 if it does not end.
+func flowItem(text string) (length int, meant string) {
+	if text[0] == '#' {
+		return len(text), text
+	}
+	if m := quotedItem().FindStringSubmatch(text); m != nil && (text[0] == '\'' || expressionsEnd(m[1])) {
+		return len(m[1]), m[1]
+	}
+	quoted := text[0] == '"'
+	at := 0
+	if quoted {
+		at = 1
+	}
+	for ; at < len(text); at++ {
+		if strings.HasPrefix(text[at:], "${") {
+			if at = closing(text, at) - 1; at < 0 {
+				return -1, ""
+			}
+			continue
+		}
+		switch c := text[at]; {
+		case quoted && c == '"':
+			return at + 1, Scalar(strings.ReplaceAll(text[1:at], `\"`, `"`), true, yaml.DoubleQuotedStyle)
+		case !quoted && (strings.IndexByte(",]}\r", c) >= 0 || strings.HasPrefix(text[at:], ": ") || strings.HasPrefix(text[at:], " #")):
+			return plainItem(text[:at])
+		}
+	}
+	if quoted {
+		return -1, ""
+	}
+	return plainItem(text)
+}
+
+func plainItem(text string) (length int, meant string) {
+	text = strings.TrimRight(text, " ")
+	if !strings.Contains(text, "${") {
+		return len(text), text
+	}
+	return len(text), Scalar(text, true, yaml.DoubleQuotedStyle)
+}
+
+// expressionsEnd reports whether each expression in a quoted text ends in it.
+func expressionsEnd(text string) bool {
+	text = strings.ReplaceAll(text[1:len(text)-1], `\"`, `"`)
+	for {
+		at := strings.Index(text, "${")
+		if at < 0 {
+			return true
+		}
+		end := closing(text, at)
+		if end < 0 {
+			return false
+		}
+		text = text[end:]
+	}
 }
 
 // closing returns the offset behind the brace that closes the expression at an offset, or
