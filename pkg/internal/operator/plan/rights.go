@@ -66,21 +66,29 @@ type GrantNeeds struct {
 	Rules    []v1alpha1.Permission // that allow it, if the template says in plain text what it grants
 }
 
-// Met reports whether the writer holds what it needs: the operator gives it what is plain
-// text, and the definition the rest.
-func (n GrantNeeds) Met(permissions []v1alpha1.Permission) bool {
-	return n.Rules != nil ||
-		slices.ContainsFunc(permissions, func(given v1alpha1.Permission) bool {
-			has := func(list []string, want string) bool {
-				return slices.Contains(list, want) || slices.Contains(list, "*")
-			}
-			resources := []string{n.Resource}
-			if n.Resource == "" {
-				resources = []string{"roles", "clusterroles"}
-			}
-			return has(given.APIGroups, rbacGroup) && has(given.Verbs, n.Verb) &&
-				!slices.ContainsFunc(resources, func(resource string) bool { return !has(given.Resources, resource) })
-		})
+// Missing returns the roles of some for which the writer does not hold what it needs: the
+// operator gives it what is plain text, and the definition the rest. "" is a role of an
+// unknown name.
+func (n GrantNeeds) Missing(permissions []v1alpha1.Permission, roles []string) []string {
+	if n.Rules != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(roles), func(role string) bool {
+		return slices.ContainsFunc(permissions, func(given v1alpha1.Permission) bool { return n.met(given, role) })
+	})
+}
+
+func (n GrantNeeds) met(given v1alpha1.Permission, role string) bool {
+	has := func(list []string, want string) bool {
+		return slices.Contains(list, want) || slices.Contains(list, "*")
+	}
+	resources := []string{n.Resource}
+	if n.Resource == "" {
+		resources = []string{"roles", "clusterroles"}
+	}
+	return has(given.APIGroups, rbacGroup) && has(given.Verbs, n.Verb) &&
+		!slices.ContainsFunc(resources, func(resource string) bool { return !has(given.Resources, resource) }) &&
+		(role == "" || len(given.ResourceNames) == 0 || slices.Contains(given.ResourceNames, role))
 }
 
 // NeedsToGrant returns what the API server requires of the writer of a child; false if

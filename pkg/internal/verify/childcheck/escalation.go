@@ -21,9 +21,17 @@ func escalations(p *plan.Plan, d *definition.Definition) diag.List {
 	var findings diag.List
 	for i, c := range p.Children {
 		needs, grants := plan.NeedsToGrant(c.Kind, d.Operator.Spec.Children[i])
-		if !grants || needs.Met(d.Operator.Spec.Install.Permissions) ||
+		names := []string{""}
+		if known := roles(p, d, c, d.Operator.Spec.Children[i]); len(known) > 0 && needs.Verb == "bind" {
+			names = known
+		}
+		missing := needs.Missing(d.Operator.Spec.Install.Permissions, names)
+		if !grants || len(missing) == 0 ||
 			!c.Kind.Namespaced && len(p.Shared.WatchNamespaces) > 0 { // the plan reports it
 			continue
+		}
+		if len(missing) < len(names) {
+			needs.Needs = "may bind " + strings.Join(missing, ", ")
 		}
 		at := []string{"spec", "children", strconv.Itoa(i)}
 		if c.Object != nil {
@@ -32,7 +40,7 @@ func escalations(p *plan.Plan, d *definition.Definition) diag.List {
 		findings.Warn(d.Position(at...), diag.PrivilegeEscalation,
 			fmt.Sprintf("the API server rejects this %s as a privilege escalation, unless service account %s/%s %s", c.Kind.Kind,
 				p.Shared.Namespace, p.ServiceAccount(p.Reconcile.Execution.Writer), needs.Needs),
-			permissionHint(needs, roles(p, d, c, d.Operator.Spec.Children[i])))
+			permissionHint(needs, names))
 	}
 	return findings
 }
@@ -49,11 +57,15 @@ func permissionHint(n plan.GrantNeeds, roles []string) string {
 			"verbs: [escalate], reason: the reason}]}"
 	}
 	which := "these roles"
-	if len(roles) == 0 {
-		which, roles = "the roles that you list in place of NAME", []string{"NAME"}
+	var names []string
+	for _, role := range roles {
+		names = append(names, source.Scalar(role, true, 0))
+	}
+	if roles[0] == "" {
+		which, names = "the roles that you list in place of NAME", []string{"NAME"}
 	}
 	return fmt.Sprintf("write roleRef without expressions, with one child per role, or allow it to bind %s: "+
-		"%sresourceNames: [%s], verbs: [bind], reason: the reason}]}", which, rule, strings.Join(roles, ", "))
+		"%sresourceNames: [%s], verbs: [bind], reason: the reason}]}", which, rule, strings.Join(names, ", "))
 }
 
 // roles returns the names of the roles to which a binding can refer, if an enum of the
@@ -61,7 +73,7 @@ func permissionHint(n plan.GrantNeeds, roles []string) string {
 func roles(p *plan.Plan, d *definition.Definition, c plan.Child, in v1alpha1.Child) []string {
 	name, _ := schema.ValueAt(in.Template, "roleRef", "name").(string)
 	if !strings.Contains(name, "${") && name != "" {
-		return []string{source.Scalar(name, true, 0)}
+		return []string{name}
 	}
 	if c.Object == nil {
 		return nil
@@ -75,7 +87,7 @@ func roles(p *plan.Plan, d *definition.Definition, c plan.Child, in v1alpha1.Chi
 		}
 		for _, s := range p.Flow(d).Part(c, part) {
 			for _, value := range s.Values {
-				names = append(names, source.Scalar(value, true, 0))
+				names = append(names, value)
 			}
 		}
 	}
