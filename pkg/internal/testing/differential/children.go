@@ -29,7 +29,7 @@ func (d *definition) child(name string) map[string]any {
 		metadata["labels"] = map[string]any{"app": "${ .metadata.name }", "tier": `${ .metadata.labels.tier }`}
 	}
 	if d.rarely(name+".annotations", 4) {
-		metadata["annotations"] = map[string]any{"example.com/note": d.text(name+".note", d.children, item)}
+		metadata["annotations"] = map[string]any{"example.com/note": d.text(name+".note", d.readable(name), item)}
 	}
 	d.rules(name, kind, out)
 	template := d.body(name, kind, item)
@@ -101,17 +101,30 @@ func (d *definition) namespace(name, kind string, metadata map[string]any) bool 
 	return false
 }
 
+func (d *drawing) update(name string) string {
+	return oneOf(d, name+".update", "", "", "", "Recreate", "Never")
+}
+
+// readable returns the children that the template of another can read. Of one that is never
+// updated, its content would depend on which of them are there when it is created.
+func (d *definition) readable(name string) []child {
+	if d.update(name) == "Never" {
+		return nil
+	}
+	return d.children
+}
+
 // rules draws what happens to a child.
 func (d *definition) rules(name, kind string, out map[string]any) {
 	if len(d.children) > 0 && d.rarely(name+".dependsOn", 5) {
 		out["dependsOn"] = []any{d.children[len(d.children)-1].name}
 	}
-	if update := oneOf(d.drawing, name+".update", "", "", "", "Recreate",
-		"Never"); update != "" && (update != "Recreate" || kind == "Job" || kind == "StatefulSet") {
+	if update := d.update(name); update != "" && (update != "Recreate" || kind == "Job" || kind == "StatefulSet") {
 		out["update"] = update
 	}
 	if d.rarely(name+".onDelete", 6) {
 		out["onDelete"] = "Orphan"
+		d.trusting = d.trusting || d.builtin == "ConfigMap" // the objects of others can be deleted and made again
 	}
 	if d.rarely(name+".adopt", 8) && out["update"] != "Never" {
 		out["adopt"] = true
@@ -126,7 +139,7 @@ func (d *definition) rules(name, kind string, out map[string]any) {
 
 // body draws the content of a child, with one or more expressions.
 func (d *definition) body(name, kind, item string) map[string]any {
-	text := func(at string) string { return d.text(name+"."+at, d.children, item) }
+	text := func(at string) string { return d.text(name+"."+at, d.readable(name), item) }
 	pod := func(policy string) any {
 		if whole := d.whole(name+".pod", "open", "any"); whole != "" && policy == "" {
 			return whole
