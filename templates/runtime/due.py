@@ -28,10 +28,10 @@ def outdated(run, cr, children):
     if run.finalizer and not run.has_finalizer(cr):
         return "has no finalizer yet"
     if run.parent["status"]:
-        if status.get("observedGeneration") != metadata.get("generation"):
+        lacks, ready = run.parent.get("lacks") or [], ready_condition(cr)
+        if "observedGeneration" not in lacks and status.get("observedGeneration") != metadata.get("generation"):
             return "its latest change is not reconciled"
-        ready = ready_condition(cr)
-        if ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed"):
+        if "conditions" not in lacks and ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed"):
             return "is not ready"
     if run.config.get("patches"):
         return "patches objects of others"
@@ -60,7 +60,7 @@ def missing(run, cr, entry, children):
 
 def status_outdated(run, cr, children):
     """Why the status of a custom resource differs from the state of its children, or ""."""
-    if not run.parent["status"]:
+    if not run.parent["status"] or "conditions" in (run.parent.get("lacks") or []):
         return ""
     ready, waiting = ready_condition(cr), any(unready_reason(run, child) for child in children)
     state = ready.get("status"), ready.get("reason")

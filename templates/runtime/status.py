@@ -82,8 +82,8 @@ def patch_status(run, cr, generation, status, conditions):
     current = cr.get("status") or {}
     mine = {given["type"] for given in conditions}
     conditions = [given for given in status.get("conditions") or [] if given["type"] not in mine] + conditions
-    want = without_nulls(dict(status, observedGeneration=generation, conditions=[
-        filled(given, current.get("conditions") or [], generation, run.now()) for given in conditions]))
+    want = known_fields(run, without_nulls(dict(status, observedGeneration=generation, conditions=[
+        filled(given, current.get("conditions") or [], generation, run.now()) for given in conditions])))
     manager = run.operator + "-status"
     owned = {}
     for entry in cr["metadata"].get("managedFields") or []:
@@ -94,8 +94,17 @@ def patch_status(run, cr, generation, status, conditions):
     body = {"metadata": {"resourceVersion": cr["metadata"]["resourceVersion"]}, "status": merge_patch_for(want, current, owned)}
     written = run.client.request("PATCH", run.parent_path("status"), body, {"fieldManager": manager},
                                  "application/merge-patch+json")
-    log("status: " + "; ".join(f"{given['type']}={given['status']} {given['reason']}" for given in want["conditions"]))
+    log("status: " + "; ".join(f"{given['type']}={given['status']} {given['reason']}" for given in want.get("conditions") or []))
     emit_event(run, cr, written)
+
+
+def known_fields(run, status):
+    """The status without fields that the kind does not have: the API server drops those, so each run would write them."""
+    lacks = run.parent.get("lacks") or []
+    if "conditions[].observedGeneration" in lacks:
+        conditions = [{key: value for key, value in given.items() if key != "observedGeneration"} for given in status["conditions"]]
+        status = dict(status, conditions=conditions)
+    return {key: value for key, value in status.items() if key not in lacks}
 
 
 def merge_patch_for(want, have, owned):

@@ -238,6 +238,13 @@ class TemplatesResyncTest(TemplatesCase):
         self.run_command("resync")
         self.assertIn("team.one: is not ready", self.out)
 
+    def test_kinds_that_lack_fields_of_the_status(self):
+        self.config["parent"]["lacks"] = ["conditions", "observedGeneration"]
+        self.config["children"] = []
+        self.cr()
+        self.assertEqual(self.run_command("resync"), 0)
+        self.assertIn("0 submitted", self.out)
+
     def test_failures_are_counted(self):
         self.cr()
         self.cluster.put(CR[:-3] + "two", {"metadata": {"generation": 1}})

@@ -7,6 +7,16 @@ from .fakecluster import CR, DEPLOYMENT, DEPLOYMENTS, EVENTS, ROLE, Case, always
 
 
 class StatusTest(Case):
+    def test_fields_that_the_kind_lacks(self):
+        self.config["parent"]["lacks"] = ["observedGeneration", "conditions[].observedGeneration"]
+        self.cr()
+        self.assertEqual(self.reconcile([]), 0)
+        self.assertNotIn("observedGeneration", self.live()["status"])
+        self.assertNotIn("observedGeneration", self.condition("Ready"))
+        before = len(self.cluster.writes())
+        self.assertEqual(self.reconcile([]), 0)
+        self.assertEqual(len(self.cluster.writes()), before, "nothing is left to write")
+
     def test_nodes(self):
         self.config["status"] = {"object": {
             "text": {"concat": [["lit", "size="], ["get", ["get", ["in"], "spec"], "size"], ["lit", " "], ["lit", {"b": 1, "a": "ü"}]]},

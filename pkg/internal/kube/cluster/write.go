@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
+
+	shapes "github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // decode reads the body of a request, as YAML for server-side apply.
@@ -129,8 +131,31 @@ func (c *Cluster) patch(req Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
+	if types, known := shapes.Builtin(req.Kind.GroupVersion().String(), old.GetKind()); known && req.Kind.Builtin {
+		dropUnknown(patched, types)
+	}
 	o, err := c.update(req, old, &unstructured.Unstructured{Object: patched})
 	return reply(http.StatusOK, o, err)
+}
+
+// dropUnknown removes the fields that a kind does not have, as the API server does unless a
+// client asks for an error. For custom resources, complete does that.
+func dropUnknown(value any, t shapes.Type) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name := range value {
+			of, known := t.Field(name)
+			if !known {
+				delete(value, name)
+				continue
+			}
+			dropUnknown(value[name], of)
+		}
+	case []any:
+		for _, item := range value {
+			dropUnknown(item, t.Item())
+		}
+	}
 }
 
 // patchedObject returns an object with a merge patch or a JSON patch applied.

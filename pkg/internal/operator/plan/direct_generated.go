@@ -2959,28 +2959,32 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 									Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
 									Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "generation"}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-									{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-											Op: 9}, Op: 14}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}},
-						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "lastTransitionTime", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "option::numbersConditions"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "observedGeneration", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries",
+							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 14}}}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 3}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "lastTransitionTime", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
 					Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
 					{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
 					"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
@@ -2998,14 +3002,19 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 									Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 									Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 									Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
+								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::numbersConditions"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "generation"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+								Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
 								Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 								Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
@@ -3410,16 +3419,21 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 														Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
 														Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
-															Op: 2}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-														Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-															Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "option::numbersConditions"}}}, Then: &gojq.Query{
+																Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
+																Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																		{Index: &gojq.Index{Name: "generation"}}}}}}}}, Op: 2}}}}, Op: 1},
+														Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+														Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+													Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+														Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 													Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
 														Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 													Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},

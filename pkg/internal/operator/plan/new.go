@@ -217,23 +217,34 @@ func withSchemas(out API, d *definition.Definition) API {
 	if !out.Existing && out.CRD == nil {
 		out.Versions = versions(d)
 	}
-	out.HasConditions, out.HasObservedGeneration = statusHas(d, "conditions"), statusHas(d, "observedGeneration")
+	has := func(path ...string) bool { return hasField(fieldsOf(d, out.Kind), append([]string{"status"}, path...)) }
+	out.HasConditions, out.HasObservedGeneration = has("conditions"), has("observedGeneration")
+	out.NumbersConditions = has("conditions", "observedGeneration")
 	return out
 }
 
-// statusHas reports whether the status has a field. It returns true if the schema of
-// the kind is unknown.
-func statusHas(d *definition.Definition, field string) bool {
-	schema := d.Schema(d.WorkingVersion())
-	if schema == nil {
-		return true
+// fieldsOf returns the fields of the reconciled kind, which are unknown of an existing one
+// that Kubernetes does not have.
+func fieldsOf(d *definition.Definition, kind Kind) schema.Type {
+	if own := d.Schema(d.WorkingVersion()); own != nil {
+		return schema.OpenAPI(own)
 	}
-	status, ok := schema.Properties["status"]
-	if !ok {
-		return schema.XPreserveUnknownFields != nil && *schema.XPreserveUnknownFields
+	builtin, _ := schema.Builtin(kind.APIVersion(), kind.Kind)
+	return builtin
+}
+
+// hasField reports whether the objects at a path can have a field.
+func hasField(t schema.Type, path []string) bool {
+	for _, name := range path {
+		if t.Kind() == schema.Array {
+			t = t.Item()
+		}
+		var known bool
+		if t, known = t.Field(name); !known {
+			return false
+		}
 	}
-	_, has := status.Properties[field]
-	return has || status.XPreserveUnknownFields != nil && *status.XPreserveUnknownFields || status.AdditionalProperties != nil
+	return true
 }
 
 func givenCRD(d *definition.Definition) (Kind, string, json.RawMessage) {
@@ -330,7 +341,7 @@ func logic(d *definition.Definition, e Execution) Logic {
 func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 	r := Runtime{
 		Operator: p.Operator.Name, Engine: p.Reconcile.Engine, Namespace: p.Shared.Namespace,
-		Parent:            runtimeKind(p.API.Kind),
+		Parent:            parentKind(p.API),
 		Children:          []RuntimeKind{},
 		WatchNamespaces:   append([]string{}, p.Shared.WatchNamespaces...),
 		AllowedNamespaces: p.Install.AllowedNamespaces,
@@ -426,6 +437,23 @@ func readsObjects(c Child) bool {
 	return slices.ContainsFunc([]*expression.Program{c.Object, c.When, c.ForEach}, func(e *expression.Program) bool {
 		return e != nil && (e.UsesRelated() || len(e.ReadsChildren()) > 0)
 	})
+}
+
+func parentKind(a API) RuntimeKind {
+	out := runtimeKind(a.Kind)
+	for _, one := range []struct {
+		field string
+		has   bool
+	}{
+		{"conditions", a.HasConditions},
+		{"observedGeneration", a.HasObservedGeneration},
+		{"conditions[].observedGeneration", a.NumbersConditions},
+	} {
+		if a.Kind.StatusSubresource && !one.has {
+			out.Lacks = append(out.Lacks, one.field)
+		}
+	}
+	return out
 }
 
 func runtimeKind(k Kind) RuntimeKind {

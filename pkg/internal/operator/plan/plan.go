@@ -53,6 +53,7 @@ type API struct {
 	HasGeneration         bool            // its objects have metadata.generation
 	HasConditions         bool            // the status has conditions
 	HasObservedGeneration bool            // the status has observedGeneration
+	NumbersConditions     bool            // its conditions have observedGeneration
 	Existing              bool            // another operator, or Kubernetes, owns the kind
 	SelectorJQ            string          // jq that tells whether the operator manages an object; empty: it manages all
 	Decorate              bool            // the logic may set labels and annotations on the object
@@ -334,14 +335,15 @@ type RuntimeToken struct {
 
 // RuntimeKind is a kind, as argoperator's own steps need it.
 type RuntimeKind struct {
-	Name       string `json:"name,omitempty"`
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Plural     string `json:"plural"`
-	Namespaced bool   `json:"namespaced"`
-	Status     bool   `json:"status"`
-	OnDelete   string `json:"onDelete,omitempty"`
-	Stays      bool   `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it
+	Name       string   `json:"name,omitempty"`
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Plural     string   `json:"plural"`
+	Namespaced bool     `json:"namespaced"`
+	Status     bool     `json:"status"`
+	Lacks      []string `json:"lacks,omitempty"` // of what the operator would write to the status
+	OnDelete   string   `json:"onDelete,omitempty"`
+	Stays      bool     `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it
 
 	Template  bool            `json:"template,omitempty"` // it has a template; the logic creates the others
 	Each      bool            `json:"each,omitempty"`     // there may be any number of objects

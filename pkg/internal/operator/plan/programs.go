@@ -357,6 +357,7 @@ func statusJQ(p *configured, subset partition) string {
 			p.emitsEvents(),
 		), "hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.Sensor),
 		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
-		"hole::fields": jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
+		"option::numbersConditions": jqfile.Bool(p.API.NumbersConditions),
+		"hole::fields":              jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
 	}, holesOf(p, subset), labelHoles())
 }

@@ -235,7 +235,7 @@ func shops(t *testing.T, has func(string) bool) *configured {
 			Group: "example.com", Version: "v1", Kind: "Shop", Plural: "shops",
 			Namespaced: !has("cluster-scoped"), StatusSubresource: true,
 		},
-		HasGeneration: true, HasObservedGeneration: true, HasConditions: !has("no-conditions"),
+		HasGeneration: true, HasObservedGeneration: true, NumbersConditions: true, HasConditions: !has("no-conditions"),
 	}
 	p.Reconcile.Diagnoses, p.Shared.Namespace = has("diagnoses"), "argo-events"
 	if has("annotations") {

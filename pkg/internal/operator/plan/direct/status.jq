@@ -89,7 +89,7 @@
     . as $given
     | ([$new.status.conditions[]? | objects | select(.type == $given.type)] | first) as $last
     | (if option::ownConditions then {reason: .type, message: ""} else {} end)
-      + {observedGeneration: $new.metadata.generation}
+      + (if option::numbersConditions then {observedGeneration: $new.metadata.generation} else {} end)
       + (if option::ownConditions then with_entries(select(.value != null and .value != "")) else . end)
       + {lastTransitionTime: (if $last.status == .status then $last.lastTransitionTime else lastWrite end)};
 
@@ -98,7 +98,7 @@
   def rejected($reason; $what):
     ($new | readyCondition) as $lastReady
     | {type: "Ready", status: "False", reason: $reason,
-       message: (if option::diagnosed and $lastReady.reason == $reason and $lastReady.observedGeneration == $new.metadata.generation then $lastReady.message
+       message: (if option::diagnosed and $lastReady.reason == $reason and (if option::numbersConditions then $lastReady.observedGeneration else $new.metadata.generation end) == $new.metadata.generation then $lastReady.message
                  else "the API server rejected " + $what + "; argoperator render and argoperator test show why" end)}
     | completed;
 
@@ -172,7 +172,7 @@
                else
                  patchOwner($new.metadata; "/status"; (if $report == null then $next.otherwise else null end) // ({} | ofVersion))
                  + if option::diagnosed and option::conditions and $report == null and $next.reason != null
-                     and ([$new, $old | readyCondition | [.reason, .observedGeneration]] | .[0] == [$next.reason, $new.metadata.generation] and .[0] != .[1])
+                     and ([$new, $old | readyCondition | [.reason, if option::numbersConditions then .observedGeneration else $new.metadata.generation end]] | .[0] == [$next.reason, $new.metadata.generation] and .[0] != .[1])
                      and ($new | readyCondition | unexplained)
                    then ask else {} end
                end)}
