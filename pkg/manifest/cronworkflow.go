@@ -12,6 +12,9 @@ import (
 // cronWorkflows reconcile everything at an interval. They use the API server and Argo
 // Workflows only, so they find what the event bus has lost.
 func cronWorkflows(p *plan.Plan) []Object {
+	if p.Reconcile.Execution.Stays {
+		return nil
+	}
 	resync := replaySpec
 	if p.Reconcile.Execution.RunsPods {
 		resync = resyncSpec

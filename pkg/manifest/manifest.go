@@ -41,6 +41,8 @@ var builders = []struct {
 	{configMaps, false, true},
 	{workflowTemplates, false, true},
 	{cronWorkflows, false, true},
+	{workerServices, false, true},
+	{workers, false, true},
 	{eventSources, false, true},
 	{sensors, false, true},
 	{podMonitors, false, true},

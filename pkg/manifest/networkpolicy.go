@@ -33,11 +33,20 @@ func networkPolicies(p *plan.Plan) []Object {
 	bus := metav1.LabelSelector{
 		MatchLabels: map[string]string{"controller": "eventbus-controller", eventsv1.LabelOwnerName: p.Shared.EventBus.Name},
 	}
-	return []Object{
+	list := []Object{
 		ingress(p, p.Operator.Name, metav1.LabelSelector{MatchLabels: p.Operator.Labels}, allow(fromAnybody, metricsPort)),
 		ingress(p, p.Operator.Name+"-eventbus", bus,
 			allow(argoEvents, clientPort), allow(fromPods(bus), clientPort, serverPort, monitorPort), allow(fromAnybody, metricsPort)),
 	}
+	if p.Reconcile.Execution.Stays {
+		worker := metav1.LabelSelector{MatchLabels: workerLabels(p, false)}
+		sensor := metav1.LabelSelector{MatchLabels: map[string]string{
+			"controller": "sensor-controller", eventsv1.LabelSensorName: p.Names.Sensor,
+		}}
+		senders := append(fromPods(sensor), fromPods(worker)...) // one that stands by passes events on
+		list = append(list, ingress(p, p.Names.Worker, worker, allow(senders, eventsPort)))
+	}
+	return list
 }
 
 func ingress(p *plan.Plan, name string, to metav1.LabelSelector, rules ...networkingv1.NetworkPolicyIngressRule) Object {

@@ -20,6 +20,9 @@ const (
 // workflowTemplates hold everything that Sensors and pods start. A Workflow of the Sensor
 // only has the key of one custom resource as its argument.
 func workflowTemplates(p *plan.Plan) []Object {
+	if p.Reconcile.Execution.Stays {
+		return nil
+	}
 	if !p.Reconcile.Execution.RunsPods {
 		if p.Reconcile.Diagnoses {
 			return []Object{diagnosisTemplate(p)}

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import ssl
+import threading
 import time
 import urllib.parse
 
@@ -17,9 +18,20 @@ RETRY_BUDGET = 30    # seconds after which a request is not tried again
 MESSAGE_LIMIT = 4000  # characters of a condition's message; the API allows 32768
 
 
+class Kept(threading.local):
+    """The lines that a thread keeps instead of writing them; None: it writes them."""
+    lines = None
+
+
+KEPT = Kept()
+
+
 def log(text):
     """Writes one plain line to stdout immediately, so that the log is complete if the pod is killed."""
-    print(text, flush=True)
+    if KEPT.lines is None:
+        print(text, flush=True)
+    else:
+        KEPT.lines.append(text)
 
 
 class Failed(Exception):
@@ -81,6 +93,7 @@ class Client:
         default = f"https://{host}:{env.get('KUBERNETES_SERVICE_PORT', '443')}"
         self.base = urllib.parse.urlsplit(env.get("ARGOPERATOR_API") or default)
         self.sleep, self.clock, self.connection, self.received, self.most = sleep, clock, None, 0, 0
+        self.sent, self.may_write = 0, lambda: True
 
     def request(self, method, path, body=None, query=None, content_type="application/json"):
         """The decoded response, or ApiError. A body that is text is sent as it is, every other one as JSON. A POST is only
@@ -88,6 +101,8 @@ class Client:
         deadline, delay, renewed = self.clock() + RETRY_BUDGET, 0.5, False
         while True:
             wait = delay
+            if method != "GET" and not self.may_write():
+                raise Failed("another process works now")
             try:
                 status, retry_after, answer = self._once(method, path, body, query, content_type)
             except (OSError, http.client.HTTPException) as lost:
@@ -159,6 +174,7 @@ class Client:
     def _once(self, method, path, body, query, content_type):
         """Status, seconds until a retry, decoded response. The token is read each time, because it is rotated."""
         headers = {"Accept": "application/json"}
+        self.sent += 1
         token = os.path.join(self.credentials, "token")
         if os.path.exists(token):
             with open(token, encoding="utf-8") as file:

@@ -10,7 +10,6 @@ Exit codes: 0 success, 1 failed, retry, 2 refused (the same input would fail aga
 import datetime
 import os
 import sys
-import threading
 import time
 
 from api import Client, Failed, log
@@ -18,7 +17,8 @@ from apply import apply
 from hook import read
 from report import report
 from resync import enqueue, resync
-from run import Run, write
+from run import Run, deep_thread, write
+from serve import serve
 from sensors import rotate
 from steps import steps_read, steps_set_owner, steps_status
 
@@ -32,8 +32,10 @@ def utc_now():
 
 
 def main(arguments, env=os.environ, sleep=time.sleep, clock=time.monotonic, now=utc_now):
+    if arguments == ["serve"]:
+        return serve(env, now, sleep, clock)
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
-        log(f"usage: reconcile.py {'|'.join(COMMANDS)}")
+        log(f"usage: reconcile.py {'|'.join(COMMANDS)}|serve")
         return 2
     client, code = Client(env, sleep, clock), 1
     try:
@@ -53,13 +55,11 @@ def deep(work):
     """Does the work on data nested as deep as the API server allows, which is 10,000 levels: some versions of Python
     are limited by the stack, others by a setting."""
     result = []
-    threading.stack_size(256 << 20)  # only the used part is allocated
-    sys.setrecursionlimit(50000)
-    thread = threading.Thread(target=lambda: result.append(work()))
-    thread.start()
-    thread.join()
+    deep_thread(lambda: result.append(work())).join()
     return result[0] if result else 1
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["serve"]:  # its own threads are deep; signals arrive in this one
+        sys.exit(main(sys.argv[1:]))
     sys.exit(deep(lambda: main(sys.argv[1:])))

@@ -13,7 +13,7 @@ def report(run):
         log(f"{run.key} {'is gone' if cr is None else 'has no status'}: nothing to report")
         return 0
     for given in (cr.get("status") or {}).get("conditions") or []:
-        told = run.workflow().split()[0] in (given.get("message") or "").split()
+        told = run.place().split()[1] in (given.get("message") or "").split()
         if given.get("type") == "Ready" and given.get("status") == "False" and told:
             log("the failure is on the status already")
             return 0

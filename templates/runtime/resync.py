@@ -12,7 +12,12 @@ from sensors import restart_disconnected
 def resync(run):
     """Submits a Workflow for each custom resource that needs a reconcile or, if there are templates, makes the Sensor
     submit it. Repairs the effect of lost events."""
-    failed, children, related = restart_disconnected(run), {}, all_related(run)
+    return 1 if look(run, ask if run.templates else submit, restart_disconnected(run)) else 0
+
+
+def look(run, start, failed=0):
+    """Starts a reconcile of each custom resource that needs one. Returns the number of failures, added to `failed`."""
+    children, related = {}, all_related(run)
     for kind in run.kinds():
         for child in list_all(run, kind, f"{MANAGED_BY}={run.operator}"):
             if not child["metadata"].get("deletionTimestamp"):
@@ -22,7 +27,7 @@ def resync(run):
         own = [child for child in children.get(cr["metadata"]["uid"], []) if belongs(run, cr, child)]
         return due(run, cr, own, related)
 
-    return 1 if reconcile_due(run, why, failed) else 0
+    return reconcile_due(run, why, start, failed)
 
 
 def condensed_child(run, child):
@@ -43,7 +48,7 @@ def list_all(run, kind, selector=""):
         yield from run.client.list(path_of(kind, namespace), kind, selector)
 
 
-def reconcile_due(run, why, failed=0):
+def reconcile_due(run, why, start, failed=0):
     """Starts a reconcile of each custom resource that needs one. Returns the number of failures, added to `failed`."""
     total = submitted = 0
     for cr in list_all(run, run.parent):
@@ -56,7 +61,7 @@ def reconcile_due(run, why, failed=0):
             log(f"{cr['metadata']['name']} is nested too deep to be looked at")
             reason, failed = "", failed + 1
         if reason:
-            done = (ask if run.templates else submit)(run, cr, reason)
+            done = start(run, cr, reason)
             submitted, failed = submitted + done, failed + (not done)
     log(f"{total} custom resources, {submitted} submitted, {failed} failed")
     return failed
@@ -75,12 +80,17 @@ def enqueue(run):
     def why(cr):
         return finalization_reason(run, cr) if run.unselected(cr) else related_outdated(run, cr, related) or last_run_failed(cr)
 
-    return 1 if reconcile_due(run, why) else 0
+    return 1 if reconcile_due(run, why, ask if run.templates else submit) else 0
+
+
+def key_of(cr):
+    """The key of a custom resource: namespace and name, joined by a dot."""
+    return f"{cr['metadata'].get('namespace') or ''}.{cr['metadata']['name']}"
 
 
 def ask(run, cr, reason):
     """Makes the Sensor compute a custom resource. Returns whether that succeeded."""
-    key = f"{cr['metadata'].get('namespace') or ''}.{cr['metadata']['name']}"
+    key = key_of(cr)
     try:
         request_computation(run, cr)
         log(f"{key}: {reason}")
@@ -92,8 +102,7 @@ def ask(run, cr, reason):
 
 def submit(run, cr, reason):
     """Creates the Workflow. Returns whether that succeeded."""
-    namespace, name = cr["metadata"].get("namespace") or "", cr["metadata"]["name"]
-    key = f"{namespace}.{name}"
+    key, name = key_of(cr), cr["metadata"]["name"]
     prefix = f"{run.operator}-{name}".replace(".", "-")[:56].rstrip("-") + "-"
     workflow = {
         "apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow",

@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import re
+import sys
+import threading
 import time
 
 from api import ApiError
@@ -16,9 +18,10 @@ DRIFT = "drift"  # sent instead of children: another client changed a child
 class Run:
     """The context of a command: the operator's configuration, the API server, the environment, the time."""
 
-    def __init__(self, env, client, now, sleep=time.sleep):
-        with open(env["ARGOPERATOR_CONFIG"], encoding="utf-8") as file:
-            self.config = json.load(file)
+    def __init__(self, env, client, now, sleep=time.sleep, config=None):
+        self.config = config or read_config(env["ARGOPERATOR_CONFIG"])
+        self.recorded = False  # whether a failure is in the status
+        self.later = None      # in a worker: requests another run after some seconds; none if they are 0
         self.env, self.client, self.now, self.sleep = env, client, now, sleep
         self.parent = self.config["parent"]
         self.operator = self.config["operator"]
@@ -42,11 +45,14 @@ class Run:
         """The path of a file that the logic cannot access."""
         return os.path.join(self.env.get("ARGOPERATOR_STATE") or self.env["ARGOPERATOR_WORKSPACE"], name)
 
-    def workflow(self):
-        """The Workflow in messages: namespace/name, with a link if the URL of Argo Server is configured."""
+    def place(self):
+        """Where the run is, in messages: the Deployment of the worker, or the Workflow with a link if the URL of Argo Server
+        is configured."""
         place = f"{self.config['namespace']}/{self.env.get('ARGOPERATOR_WORKFLOW', '')}"
+        if self.config.get("worker"):
+            return f"deployment {self.config['namespace']}/{self.config['worker']}"
         server = (self.config.get("argoServerURL") or "").rstrip("/")
-        return place + (f" {server}/workflows/{place}" if server else "")
+        return f"workflow {place}" + (f" {server}/workflows/{place}" if server else "")
 
     def parent_path(self, subresource=""):
         return path_of(self.parent, self.namespace, self.name, subresource)
@@ -256,6 +262,24 @@ def annotate(run, cr, key, value):
     except ApiError as error:
         if error.status != 404:
             raise
+
+
+def deep_thread(work):
+    """A thread that can work on data nested as deep as the API server allows."""
+    sys.setrecursionlimit(50000)
+    before = threading.stack_size(256 << 20)  # only the used part is allocated
+    try:
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        return thread
+    finally:
+        threading.stack_size(before)
+
+
+def read_config(path):
+    """The configuration that argoperator generates."""
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
 
 
 def read_json(path):

@@ -16,9 +16,7 @@ def restart_disconnected(run):
         source = run.client.get(path) or {}
         stopped = [sensor for sensor in run.config["sensors"] if disconnected(run, source, sensor)]
         for sensor in stopped:
-            log(f"Sensor {sensor} stopped receiving events: replacing its pods")
-            run.client.request("PATCH", path_of(SENSORS, run.config["namespace"], sensor),
-                               pod_annotations({RESTARTED_BY: run.workflow().split()[0]}), content_type="application/merge-patch+json")
+            replace_pods(run, sensor)
         if stopped:
             run.client.request("PATCH", path, pod_annotations({SUBSCRIBED + sensor: None for sensor in stopped}),
                                content_type="application/merge-patch+json")
@@ -26,6 +24,14 @@ def restart_disconnected(run):
         log(f"checking the heartbeat failed: {error}")
         return 1
     return 0
+
+
+def replace_pods(run, sensor):
+    """Makes Argo Events replace the pods of a Sensor."""
+    log(f"Sensor {sensor} stopped receiving events: replacing its pods")
+    value = run.now() if run.config.get("worker") else run.place().split()[1]
+    run.client.request("PATCH", path_of(SENSORS, run.config["namespace"], sensor), pod_annotations({RESTARTED_BY: value}),
+                       content_type="application/merge-patch+json")
 
 
 def disconnected(run, source, sensor):

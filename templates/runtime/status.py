@@ -7,7 +7,7 @@ from names import EVENTS, WORKFLOW, path_of
 from run import display_name, identity
 
 EVENT_LIMIT = 1024  # bytes of an Event's message, a limit of the API server
-SEE = "; see workflow "  # between what failed and where
+SEE = "; see "  # between what failed and where
 
 
 def condition(name, status, reason, message):
@@ -49,11 +49,12 @@ def report_ready(run, cr, generation, status, live, held=()):
 def record_failure(run, cr, generation, text, status):
     """Writes a failure to the status; None keeps the other fields, and so does a status that the API server rejects.
     Never raises an exception, because a failure is being reported."""
-    message = text[:MESSAGE_LIMIT // 2] + SEE + run.workflow()
+    message = text[:MESSAGE_LIMIT // 2] + SEE + run.place()
     conditions = [condition("Ready", "False", "ReconcileFailed", message),
                   condition("Stalled", "True", "ReconcileFailed", message)]
     try:
         write_status(run, cr, generation, cr.get("status") or {} if status is None else status, conditions)
+        run.recorded = run.parent["status"]
     except Failed as failure:
         log(f"the status could not be written: {failure}")
         if status is not None:
@@ -185,7 +186,7 @@ def event_reason(run, before, after):
         return None
     same = all(was.get(key) == ready.get(key) for key in ("status", "reason", "observedGeneration"))
     (text, place), (old_text, old_place) = split_message(ready), split_message(was)
-    if same and (text == old_text or place == old_place):
+    if same and (text == old_text or place == old_place and not run.config.get("worker")):
         return None
     return "Warning", ready.get("reason") or "ReconcileFailed"
 
@@ -204,15 +205,15 @@ def event_of(run, cr, kind, reason):
     name = f"{metadata['name'][:200].rstrip('-.')}.{metadata['uid'][:8].rstrip('-')}.{metadata['resourceVersion']}"
     about = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in metadata}
     workflow = run.env.get("ARGOPERATOR_WORKFLOW", "")
-    return {
+    related = {} if run.config.get("worker") else {"related": dict(WORKFLOW, namespace=run.config["namespace"], name=workflow)}
+    return dict(related, **{
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"namespace": metadata.get("namespace") or "default", "name": name},
         "involvedObject": dict(about, apiVersion=run.parent["apiVersion"], kind=run.parent["kind"]),
-        "related": dict(WORKFLOW, namespace=run.config["namespace"], name=workflow),
         "type": kind, "reason": reason[:128], "action": "Reconcile", "message": truncated(ready_condition(cr)),
         "source": {"component": run.operator},
         "reportingComponent": run.operator, "reportingInstance": (workflow or run.operator)[:128],
-        "firstTimestamp": now, "lastTimestamp": now, "eventTime": now[:-1] + ".000000Z", "count": 1}
+        "firstTimestamp": now, "lastTimestamp": now, "eventTime": now[:-1] + ".000000Z", "count": 1})
 
 
 def truncated(given):

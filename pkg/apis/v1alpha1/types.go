@@ -427,7 +427,10 @@ type Reconcile struct {
 	// Engine that runs a reconcile. `auto` selects `direct` if it supports the definition, else `workflow`. See
 	// [engines](../explanation/engines.md).
 	// +default=auto
-	Engine string `json:"engine,omitempty"         jsonschema:"enum=auto,enum=direct,enum=workflow,enum=steps"`
+	Engine string `json:"engine,omitempty"         jsonschema:"enum=auto,enum=direct,enum=worker,enum=workflow,enum=steps"`
+	// Number of custom resources that the `worker` engine reconciles at a time, 1 to 16.
+	// +default=4
+	Concurrency *int32 `json:"concurrency,omitempty"    jsonschema:"minimum=1,maximum=16"`
 	// Number of Sensors of the `direct` engine that share the custom resources, 1 to 16.
 	// +default=1
 	Shards *int32 `json:"shards,omitempty"         jsonschema:"minimum=1,maximum=16"`
@@ -592,6 +595,9 @@ type Names struct {
 	// ServiceAccount of the Workflow of a reconcile.
 	// +defaultText=`NAME-workflow`
 	WorkflowServiceAccount string `json:"workflowServiceAccount,omitempty"`
+	// Deployment of the `worker` engine, its Service, Lease and ServiceAccount.
+	// +defaultText=`NAME-worker`
+	Worker string `json:"worker,omitempty"`
 	// ServiceAccount of the resync.
 	// +defaultText=`NAME-resync`
 	ResyncServiceAccount string `json:"resyncServiceAccount,omitempty"`

@@ -76,7 +76,7 @@ class FakeCluster:
                 self.end_headers()
                 self.wfile.write(text)
 
-            do_GET = do_PATCH = do_POST = do_DELETE = answer
+            do_GET = do_PATCH = do_POST = do_PUT = do_DELETE = answer
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -126,6 +126,8 @@ class FakeCluster:
             return 404, {"reason": "NotFound", "message": f"{path} not found"}
         if method == "DELETE":
             return self.delete(path, body)
+        if method == "PUT":
+            return self.replace(path, body)
         return self.merge(path, body)
 
     def list(self, path, query):
@@ -192,6 +194,11 @@ class FakeCluster:
         if obj["metadata"].get("deletionTimestamp") and not obj["metadata"].get("finalizers"):
             del self.objects[path]
         return 200, obj
+
+    def replace(self, path, body):
+        if body["metadata"]["resourceVersion"] != self.objects[path]["metadata"]["resourceVersion"]:
+            return 409, {"reason": "Conflict", "message": "the object has been modified"}
+        return 200, self.put(path, body)
 
     def merge_status(self, path, query, body):
         obj, manager = self.objects[path], query["fieldManager"]

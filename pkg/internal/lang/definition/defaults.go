@@ -83,6 +83,7 @@ func defaultChild(child *v1alpha1.Child) {
 func defaultReconcile(r *v1alpha1.Reconcile) {
 	fill(&r.Engine, "auto")
 	fillPointer(&r.Shards, 1)
+	fillPointer(&r.Concurrency, 4)
 	fill(&r.Resync, "30m")
 	fill(&r.ResyncPolicy, "Changed")
 	fill(&r.Timeout, "5m")

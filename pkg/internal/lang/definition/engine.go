@@ -15,7 +15,7 @@ import (
 // engine checks what the steps engine does not support, and keys of other engines.
 func (c *checker) engine() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
-	if r.Engine == "workflow" || r.Engine == "steps" {
+	if r.Engine == "worker" || r.Engine == "workflow" || r.Engine == "steps" {
 		if *r.Shards != 1 {
 			c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the direct engine", "remove the key, or write engine: direct")
 		}
@@ -169,10 +169,16 @@ func (c *checker) reconcile() {
 	if n := r.Retries; n != nil && (*n < 0 || *n > 20) {
 		c.add(p.To("retries"), diag.BadValue, fmt.Sprintf("retries is %d, want 0 to 20", *n), "")
 	}
+	if n := r.Concurrency; n != nil && (*n < 1 || *n > maxConcurrency) {
+		c.add(p.To("concurrency"), diag.BadValue, fmt.Sprintf("concurrency is %d, want 1 to %d", *n, maxConcurrency), "")
+	}
 	if n := r.Shards; n != nil && (*n < 1 || *n > maxShards) {
 		c.add(p.To("shards"), diag.BadValue, fmt.Sprintf("shards is %d, want 1 to %d", *n, maxShards), "")
 	}
 }
+
+// maxConcurrency limits the custom resources that a worker reconciles at a time.
+const maxConcurrency = 16
 
 // maxShards limits the Sensors among which the custom resources are partitioned.
 const maxShards = 16

@@ -42,6 +42,7 @@ func derivedNames(in *v1alpha1.Install) []derivedName {
 		{"sourceServiceAccount", &n.SourceServiceAccount, "ServiceAccount", "-source", maxLabel},
 		{"sensorServiceAccount", &n.SensorServiceAccount, "ServiceAccount", "-sensor", maxLabel},
 		{"workflowServiceAccount", &n.WorkflowServiceAccount, "ServiceAccount", "-workflow", maxLabel},
+		{"worker", &n.Worker, "Deployment", "-worker", maxLabel},
 		{"resyncServiceAccount", &n.ResyncServiceAccount, "ServiceAccount", "-resync", maxLabel},
 		{"tokenSecret", &n.TokenSecret, "Secret", token, maxLabel},
 	}

@@ -271,78 +271,100 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 					Name: "safeKey"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 			Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				{Key: "go", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::everyChange"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "ADD"}}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+			Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "wantedState"}}}, Op: 1}, Op: 9},
-						Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "applied"}}}, Op: 1}, Right: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applied"}}},
-							Op:    1}, Op: 8}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "shown"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "shown"}}}, Op: 1}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "option::rollouts"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "rolling"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readyWhen"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "met"}}}, Op: 1}, Right: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "met"}}},
-								Op:    1}, Op: 9}, Op: 14}, Op: 15}}}}, Op: 14}, Op: 15}, Op: 14}},
-				{Key: "key", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{}}}, Op: 16}}, {Key: "name", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "workflowName", Args: []*gojq.Query{
-						{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "."}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-							Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 10, Number: "1"}}, Op: 3}, IsSlice: true}}}, Op: 1}}}}}}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::templates"}}},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "priority", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "desired", Val: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::everyChange"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "ADD"}}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
 						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 9}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "wantedState"}}}, Op: 1}, Op: 9},
+							Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "applied"}}}, Op: 1}, Right: &gojq.Query{
 								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "applied"}}},
+								Op:    1}, Op: 8}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 									Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "wantedState"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
-									Op: 1}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Name: "shown"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "shown"}}}, Op: 1}, Op: 9}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "option::rollouts"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "rolling"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readyWhen"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "met"}}}, Op: 1}, Right: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "met"}}},
+									Op:    1}, Op: 9}, Op: 14}, Op: 15}}}}, Op: 14}, Op: 15}, Op: 14}}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::stays"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "event", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "key",
+							Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+								Op: 16}}, {Key: "cause", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "kind"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}, Op: 3},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: " deleted"}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: " changed"}}}}}}, Op: 3}}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "key", Val: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}}, {Key: "name",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "workflowName",
+							Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "."}}}, Op: 16}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, IsSlice: true}}},
+								Op: 1}}}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "option::templates"}}}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "priority", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}},
+					{Key: "desired", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "DELETE"}}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedState"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "wantedState"}}}, Op: 1}, Op: 9},
+							Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownFields"}}}, Op: 1},
 							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -350,7 +372,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Name: "ownFields"}}}, Op: 1}, Op: 9}, Op: 14}, Then: &gojq.Query{
 							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "drift"}}}, Else: &gojq.Query{
 							Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}}}, Else: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "option::podPerStep"}}}, Then: &gojq.Query{
 				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -606,111 +628,138 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
 				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
 				Op:    6}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "floor"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+				Name: "floor"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "madeByRun"}}},
+						Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 5}}, Elif: []*gojq.IfElif{
+						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 4}}},
+						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+							Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdateiso8601"}}},
+								Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "600"}},
+								Op: 11}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "madeByRun"}}}, Op: 1},
-						Then: &gojq.Query{Term: &gojq.Term{Type: 5}}, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 4}}},
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-								Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdateiso8601"}}},
-									Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "600"}},
-									Op: 11}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "content"}}}, Op: 1},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "content"}}}, Op: 1}, Op: 9}}}}}, {Key: "name", Val: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::workflowPrefix"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$window"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "tostring"}}}, Op: 1}, Op: 3}}, {Key: "wait", Val: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$window"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-							Number: "1"}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "hole::window"}}}, Op: 5}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Op: 4},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ceil"}}},
-						Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "tostring"}}}, Op: 1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$window"}},
-				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
-			Op: 1}}, {Name: "heartbeat", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-		{Name: "times", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "annotation::lastReceived"}}}, Val: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "60"}},
-					Op: 6}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "floor"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 10, Number: "60"}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "todate"}}}, Op: 1}, Op: 1}}}}}}},
-		{Name: "subscription", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "template",
-				Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "annotation::subscribed"}}}, Val: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}}}}}}}}}}}}}}}}}}}}}}},
-		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-			{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-				Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::http"}}},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::path"}}}},
-							{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "application/merge-patch+json"}}}}, {Key: "body", Val: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "times"}}}}}}}}}, {Key: "spec", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "subscription"}}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}}, {Key: "manifest",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
-									{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "EventSource"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}},
-											{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "hole::namespace"}}}}, {Key: "annotations", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "content"}}}, Op: 1},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "content"}}}, Op: 1}, Op: 9}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "option::stays"}}}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "event",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "related", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "apiVersion"}}}}}},
+									{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "kind"}}}}}},
+									{Key: "labels", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "labels"}}}}}}, {Key: "metadata", Val: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "namespace"}, {
+												Key: "labels"}}}}}, Op: 1}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
+						Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$window"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1},
+							Op: 3}}, {Key: "wait", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$window"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
+							Op: 5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$now"}}}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "ceil"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 10, Number: "1"}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}}}}}, Op: 3},
+				Patterns: []*gojq.Pattern{{Name: "$window"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$now"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}},
+			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "heartbeat",
+		Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "times", Body: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "annotation::lastReceived"}}}, Val: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "now"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "60"}}, Op: 6},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "floor"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 10, Number: "60"}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "todate"}}}, Op: 1}, Op: 1}}}}}}},
+			{Name: "subscription", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "template",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "annotation::subscribed"}}}, Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}}}}}}}}}}}}}}}}}}}}}}},
+			Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 4}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::stays"}}},
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "event", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "heartbeat",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "call", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "option::http"}}}, Then: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}},
+								{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::path"}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}},
+								{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "annotations", Val: &gojq.Query{
 												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "times"}}}}}}}}},
-									{Key: "spec", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "subscription"}}}}}}}}}}}}}}}}}}}}}}, {Name: "objects", Query: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-			FuncDefs: []*gojq.FuncDef{{Name: "mine", Args: []string{"key"}, Body: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "option::workers"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Op: 1},
-						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "hole::workers"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
+										{Key: "spec", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "subscription"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "operation", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "patch"}}}}, {Key: "manifest", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+										{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "EventSource"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}},
+												{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::namespace"}}}}, {Key: "annotations", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "times"}}}}}}}}},
+										{Key: "spec", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "subscription"}}}}}}}}}}}}}}}}}}}}}}}}, Op: 3}}, {Name: "objects",
+		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
+			Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "mine", Args: []string{
+				"key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "option::workers"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "key"}}}, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}},
+					Op:    1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::workers"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 8}, Op: 15}},
 				{Name: "places", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 					Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -2068,8 +2117,8 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
 				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
 			{Name: "$new"}}, Op: 1}}, {Name: "parent", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "spec",
+		{Name: "wantedState", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "spec",
 				Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
 						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
@@ -2097,43 +2146,50 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Then: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::related"}}}}}},
 							Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
-						Op: 2}}}}}, Op: 1}}}}}}}, {Name: "keysSet", Args: []string{"part",
-			"byOperator"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "hole::operator"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-				Str: &gojq.String{Str: "."}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						Op: 2}}}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "option::readsStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}}}}}}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+			Op: 3}}, {Name: "keysSet", Args: []string{"part", "byOperator"},
+			Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "."}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 					{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 				Type: 13, Str: &gojq.String{}}}, Op: 16}, Op: 3}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-				Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-					Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-						Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}},
-							Op: 1}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "byOperator"}}}, Op: 8}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "fieldsV1"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "f:metadata"}}}}},
-								{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "f:"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "part"}}}, Op: 3}}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"},
-							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "ltrimstr", Args: []*gojq.Query{{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "f:"}}}}}}}, Op: 1},
-						Op: 1}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$prefix"}},
-			Op: 1}}, {Name: "asOthersWrote", Body: &gojq.Query{Term: &gojq.Term{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+					Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+							Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+								Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}},
+								Op: 1}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "byOperator"}}}, Op: 8}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "fieldsV1"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "f:metadata"}}}}},
+									{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "f:"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "part"}}}, Op: 3}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"},
+								SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "ltrimstr", Args: []*gojq.Query{{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "f:"}}}}}}}, Op: 1},
+							Op: 1}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$prefix"}},
+				Op: 1}}, {Name: "asOthersWrote", Body: &gojq.Query{Term: &gojq.Term{
 			Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{
 				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "labels"}}}, Right: &gojq.Query{
 				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "annotations"}}},
@@ -2231,22 +2287,22 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 12, Format: "@base64"}}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{
 						{Name: "$text"}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}}}, Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
 								Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "finalizers"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
-								Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::finalizer"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "finalizers"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
+									Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::finalizer"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
 							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childOfOwnKind"}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
 							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
@@ -2272,17 +2328,38 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Op: 2},
 								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "matched"}}}}}}},
 							Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::existing"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "safeKey"}}}, Op: 1}, Op: 15}, Op: 14}},
-						{Key: "$key"}, {Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "workflowName", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}}}}}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::templates"}}},
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::existing"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "safeKey"}}}, Op: 1}, Op: 15}, Op: 14},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::lanes"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}},
+								Op:    1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::lanes"}}}, Op: 7}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::lane"}}}, Op: 8}, Op: 15},
+						Op: 14}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::stays"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "event", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "$key"},
+								{Key: "cause", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "created or replayed"}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "changed"}}}}}}}}}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "$key"}, {Key: "name", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "workflowName", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}}}}}}}}}},
+					Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::templates"}}},
 					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 						KeyVals: []*gojq.ObjectKeyVal{{Key: "priority", Val: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},

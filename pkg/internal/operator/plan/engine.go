@@ -25,7 +25,7 @@ type Reason struct {
 // named engine does not support.
 func chooseEngine(p *declared, d *definition.Definition) (Engine, []Reason, diag.List) {
 	engine := Engine(d.Operator.Spec.Reconcile.Engine)
-	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p)}
+	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p), Worker: workerReasons(p)}
 	if engine != auto {
 		return engine, nil, engineErrors(d, against[engine], engine, otherReasons(engine, against))
 	}
@@ -82,6 +82,7 @@ func engineErrors(d *definition.Definition, reasons []Reason, e Engine, others [
 	hint := map[Engine]string{
 		Direct:   "use the workflow engine, with one pod per event: reconcile: {engine: workflow}",
 		Workflow: "use the direct engine: reconcile: {engine: direct}",
+		Worker:   "use the direct engine: reconcile: {engine: direct}",
 	}[e]
 	if len(others) > 0 {
 		hint = fmt.Sprintf(
@@ -262,6 +263,15 @@ func fieldWithoutOwner(c Child) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// workerReasons lists what the pod cannot evaluate, because it does not run jq.
+func workerReasons(p *declared) []Reason {
+	list := slices.Clone(p.Status.NotInPod)
+	for _, c := range slices.Concat(p.Patches, p.Children) {
+		list = append(append(list, c.readyNotInPod...), c.notInPod...)
+	}
+	return list
 }
 
 // workflowReasons lists what the pod cannot evaluate, because it does not run jq.

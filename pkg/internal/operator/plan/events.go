@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
@@ -59,13 +61,16 @@ func sensors(p *configured) []Sensor {
 	if !p.Reconcile.Execution.RunsPods {
 		return finished(p, directSensors(p))
 	}
+	if p.Reconcile.Execution.Stays {
+		return finished(p, []Sensor{workerSensor(p)})
+	}
 	sensor := Sensor{Name: p.Names.Sensor}
 	trigger := Trigger{Name: "reconcile"}
 	for _, e := range p.Events {
 		if e.Interval != "" || e.Related {
 			continue
 		}
-		jq := parentJQ(p)
+		jq := parentJQ(p, 0)
 		if e.Selector != nil {
 			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p)))
 		}
@@ -152,9 +157,57 @@ func dnsLabel(name string) string {
 	return strings.Trim(label[:min(len(label), 40)], "-")
 }
 
+// workerSensor returns the Sensor that sends each event to the worker. A trigger handles one
+// event at a time, so the custom resources have several, their lanes.
+func workerSensor(p *configured) Sensor {
+	sensor := Sensor{Name: p.Names.Sensor}
+	add := func(e Event, suffix, jq string) {
+		name := e.Name + suffix
+		sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: name, Event: e.Name, JQ: jq})
+		sensor.Triggers = append(sensor.Triggers, Trigger{Name: name, On: []string{name}, Posts: true})
+	}
+	for _, e := range p.Events {
+		switch {
+		case e.Interval != "":
+		case e.Related:
+			add(e, "", enqueueJQ(p, e.Kind))
+		case e.Selector != nil:
+			add(e, "", childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p))))
+		default:
+			for lane := range p.Reconcile.Concurrency {
+				add(e, "-"+strconv.Itoa(lane+1), parentJQ(p, lane))
+			}
+		}
+	}
+	return sensor
+}
+
+// statusReads returns the fields of the custom resource's status that templates read.
+func statusReads(p *configured) [][]string {
+	var paths [][]string
+	for _, c := range slices.Concat(p.Children, p.Patches) {
+		for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
+			if program == nil {
+				continue
+			}
+			for _, path := range program.Reads() {
+				if len(path) > 0 && path[0] == "status" {
+					paths = append(paths, path)
+				}
+			}
+		}
+	}
+	return paths
+}
+
 // parentJQ returns the program for events of custom resources: direct/parent.jq.
-func parentJQ(p *configured) string {
-	var children []string
+func parentJQ(p *configured, lane int) string {
+	var children, reads []string
+	if p.Reconcile.Execution.Stays {
+		for _, path := range statusReads(p) {
+			reads = append(reads, jqPath(path))
+		}
+	}
 	var large [][]string
 	for _, c := range p.Children {
 		if c.Object != nil {
@@ -173,6 +226,9 @@ func parentJQ(p *configured) string {
 		"hole::digest":       jqfile.String(p.Runtime.Digest), "hole::maxDesired": jqfile.Number(MaxDesired),
 		"hole::exactNumbers": exactNumbers(large), "hole::children": jqfile.RawList(strings.Join(children, ", ")),
 		"annotation::related": jqfile.String(RelatedDigest),
+		"option::readsStatus": jqfile.Bool(len(reads) > 0), "hole::fields": jqfile.RawList(strings.Join(reads, ", ")),
+		"option::lanes": jqfile.Bool(p.Reconcile.Execution.Stays && p.Reconcile.Concurrency > 1),
+		"hole::lanes":   jqfile.Number(p.Reconcile.Concurrency), "hole::lane": jqfile.Number(lane),
 	}, workflowHoles(p), labelHoles())
 }
 
@@ -192,6 +248,7 @@ func workflowHoles(p *configured) jqfile.Holes {
 		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
 		"option::templates":      jqfile.Bool(p.Runtime.SensorTemplates),
 		"option::podPerStep":     jqfile.Bool(p.Reconcile.Execution.PodPerStep),
+		"option::stays":          jqfile.Bool(p.Reconcile.Execution.Stays),
 		"hole::operator":         jqfile.String(p.Operator.Name), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-"),
 		"hole::validKey": jqfile.String("^" + namespace + "[.]" + name + "$"),
 	}

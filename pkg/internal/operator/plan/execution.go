@@ -3,7 +3,8 @@ package plan
 // Execution has everything that differs between the engines. Other code reads these
 // fields instead of comparing the name of an engine.
 type Execution struct {
-	RunsPods         bool     // a reconcile is a Workflow; otherwise the Sensors compute and write, with a token from a Secret
+	RunsPods         bool     // pods reconcile; otherwise the Sensors compute and write, with a token from a Secret
+	Stays            bool     // the pod of a Deployment, the worker, runs every reconcile; otherwise each is a Workflow
 	PodPerStep       bool     // every step is a pod, and values are parameters of the Workflow
 	OneReconcilePod  bool     // one pod reads, computes and writes; it can read other objects
 	ComputesStatus   bool     // jq in the Sensor computes the status
@@ -21,6 +22,11 @@ func execution(e Engine) Execution {
 		return Execution{
 			ComputesStatus: true, ObservedOnParent: true, Writer: SensorAccount, ChildEvents: []string{"ADD", "UPDATE", "DELETE"},
 			Summary: "jq and http triggers in the Sensor; no pods",
+		}
+	case Worker:
+		return Execution{
+			RunsPods: true, Stays: true, OneReconcilePod: true, Prunes: true, Writer: WorkerAccount, ChildEvents: []string{"UPDATE", "DELETE"},
+			Summary: "one pod that stays; no Workflows",
 		}
 	case Steps:
 		return Execution{

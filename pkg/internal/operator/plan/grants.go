@@ -14,6 +14,10 @@ func grants(p *configured, sensors []Sensor) []Grant {
 	for _, k := range kinds {
 		list = append(list, watch(SourceAccount, k, "watch children for drift and readiness"))
 	}
+	if p.Reconcile.Execution.Stays {
+		list = append(append(append(list, relatedGrants(p)...), reconcilerGrants(p)...), heartbeatGrants(p, sensors)...)
+		return append(append(list, elections(p)...), leases(WorkerAccount))
+	}
 	list = append(list,
 		submitGrant(p))
 	list = append(list, relatedGrants(p)...)
@@ -27,10 +31,23 @@ func grants(p *configured, sensors []Sensor) []Grant {
 	}
 	list = append(list, heartbeatGrants(p, sensors)...)
 	list = append(list, taskResults(ReconcileAccount), taskResults(ResyncAccount))
-	if p.Shared.LeaderElection {
-		list = append(list, leases(SourceAccount), leases(SensorAccount))
+	return append(list, elections(p)...)
+}
+
+// resyncAccount returns the account that looks at all custom resources.
+func (p *decided) resyncAccount() Account {
+	if p.Reconcile.Execution.Stays {
+		return WorkerAccount
 	}
-	return list
+	return ResyncAccount
+}
+
+// elections returns the permissions of the pods of Argo Events that elect a leader.
+func elections(p *configured) []Grant {
+	if !p.Shared.LeaderElection {
+		return nil
+	}
+	return []Grant{leases(SourceAccount), leases(SensorAccount)}
 }
 
 // submitGrant returns the permission to submit Workflows for events. Changes of related
@@ -72,14 +89,18 @@ func leases(a Account) Grant {
 }
 
 func reconcilerGrants(p *configured) []Grant {
-	k := p.API.Kind
+	k, writer := p.API.Kind, p.Reconcile.Execution.Writer
 	read := Grant{
-		Account:             ReconcileAccount,
+		Account:             writer,
 		Group:               k.Group,
 		Resource:            k.Plural,
 		Verbs:               []string{"get"},
 		InWatchedNamespaces: true,
 		Reason:              "read the custom resource at the start of each reconcile",
+	}
+	if p.Reconcile.Execution.Stays {
+		read.Verbs = append(read.Verbs, "list")
+		read.Reason += "; find those that need one"
 	}
 	if p.Reconcile.Finalizer != "" {
 		read.Verbs = append(read.Verbs, "patch")
@@ -100,18 +121,18 @@ func reconcilerGrants(p *configured) []Grant {
 	list := []Grant{read}
 	if k.StatusSubresource {
 		list = append(list, Grant{
-			Account: ReconcileAccount, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"},
+			Account: writer, Group: k.Group, Resource: k.Plural + "/status", Verbs: []string{"patch"},
 			InWatchedNamespaces: true, Reason: "write the status",
 		})
 	}
 	if p.emitsEvents() {
-		list = append(list, eventGrant(p, ReconcileAccount))
+		list = append(list, eventGrant(p, writer))
 	}
 	for _, child := range p.childKinds() {
 		list = append(list, childGrant(p, child))
 	}
 	list = append(list, patchGrants(p)...)
-	if p.Logic.ResyncAfter {
+	if p.Logic.ResyncAfter && !p.Reconcile.Execution.Stays {
 		list = append(list, Grant{
 			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
 			Reason: "create and delete the Workflow that waits for the next reconcile of the custom resource",
@@ -124,7 +145,7 @@ func reconcilerGrants(p *configured) []Grant {
 // steps engine does not prune, because it manages exactly one child.
 func childGrant(p *configured, k Kind) Grant {
 	g := Grant{
-		Account: ReconcileAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"},
+		Account: p.Reconcile.Execution.Writer, Group: k.Group, Resource: k.Plural, Verbs: []string{"get", "list", "create", "patch"},
 		InWatchedNamespaces: true,
 		Reason:              "read children, and write them by server-side apply",
 	}
@@ -171,10 +192,7 @@ func sharedGrants(p *configured, sensors []Sensor) []Grant {
 	list := append(heartbeatGrants(p, sensors), taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)
 	list = append(list, diagnosisGrants(p)...)
-	if p.Shared.LeaderElection {
-		list = append(list, leases(SourceAccount), leases(SensorAccount))
-	}
-	return list
+	return append(list, elections(p)...)
 }
 
 // ownGrants returns those that an operator of a group adds.

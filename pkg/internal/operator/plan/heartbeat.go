@@ -58,10 +58,18 @@ func finished(p *configured, sensors []Sensor) []Sensor {
 		sensors[i].Pod = p.Reconcile.Execution.SensorPod()
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		sensors[i].Triggers = append(s.Triggers, Trigger{
-			Name: heartbeatTrigger, On: []string{name}, Call: &Call{Allow: okApply, K8s: p.Reconcile.Execution.RunsPods},
+			Name: heartbeatTrigger, On: []string{name}, Posts: p.Reconcile.Execution.Stays,
+			Call: heartbeatCall(p.Reconcile.Execution),
 		})
 	}
 	return sensors
+}
+
+func heartbeatCall(e Execution) *Call {
+	if e.Stays {
+		return nil
+	}
+	return &Call{Allow: okApply, K8s: e.RunsPods}
 }
 
 // heartbeatJQ returns the program of the heartbeat: direct/heartbeat.jq.
@@ -78,6 +86,7 @@ func heartbeatJQ(p *configured, sensor, digest string) string {
 		"annotation::lastReceived": jqfile.String(LastReceivedAnnotation(sensor)),
 		"annotation::subscribed":   jqfile.String(SubscribedAnnotation(sensor)), "hole::digest": jqfile.String(digest),
 		"option::http": jqfile.Bool(!p.Reconcile.Execution.RunsPods), "hole::path": jqfile.String(path),
+		"option::stays":    jqfile.Bool(p.Reconcile.Execution.Stays),
 		"hole::apiVersion": jqfile.String(eventSourceKind.APIVersion()),
 		"hole::name":       jqfile.String(p.Names.EventSource), "hole::namespace": jqfile.String(p.Shared.Namespace),
 	})
@@ -97,6 +106,13 @@ func heartbeatGrants(p *configured, sensors []Sensor) []Grant {
 	for i, s := range sensors {
 		names[i] = s.Name
 	}
+	restart := Grant{
+		Account: p.resyncAccount(), Group: ArgoGroup, Resource: "sensors", Names: names, Verbs: []string{"patch"},
+		Reason: "replace the pods of Sensors that stopped receiving events, for example after the event bus lost its store",
+	}
+	if p.Reconcile.Execution.Stays {
+		return []Grant{restart}
+	}
 	return []Grant{
 		{
 			Account: SensorAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: note,
@@ -107,9 +123,6 @@ func heartbeatGrants(p *configured, sensors []Sensor) []Grant {
 			Verbs:  []string{"get", "patch"},
 			Reason: "check that the Sensors receive events, and request a replay of all objects",
 		},
-		{
-			Account: ResyncAccount, Group: ArgoGroup, Resource: "sensors", Names: names, Verbs: []string{"patch"},
-			Reason: "replace the pods of Sensors that stopped receiving events, for example after the event bus lost its store",
-		},
+		restart,
 	}
 }

@@ -101,6 +101,7 @@ func decide(in declared, d *definition.Definition) (decided, diag.List) {
 		StateLocation:  stateLocation(&in, d, e),
 		ForceConflicts: *spec.Reconcile.ForceConflicts,
 		Diagnoses:      *spec.Reconcile.Diagnose && !e.RunsPods && diagnosable(&in),
+		Concurrency:    int(*spec.Reconcile.Concurrency),
 	}}
 	if out.Reconcile.StateLocation == InStatus {
 		out.API.Versions = withStateField(out.API.Versions)
@@ -400,12 +401,24 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 			r.Timer = p.Operator.Name + "-timer"
 		}
 	}
+	if p.Reconcile.Execution.Stays {
+		configureWorker(&r, p)
+	}
 	if r.AllowedNamespaces == "" && r.choosesNamespace() {
 		r.SystemNamespaces = p.systemPattern()
 	}
 	r.Digest = digest(p, r)
 	r.EmitsEvents = p.emitsEvents() // does not change the result of a reconcile
 	return r
+}
+
+// configureWorker adds what only a worker needs.
+func configureWorker(r *Runtime, p *decided) {
+	r.Worker, r.WorkflowTemplate = p.Names.Worker, ""
+	r.Concurrency, r.ResyncSeconds = p.Reconcile.Concurrency, int(p.Shared.Resync/time.Second)
+	if p.Logic.Image != "" {
+		r.Logic = &RuntimeLogic{Seconds: p.Shared.TimeoutSeconds}
+	}
 }
 
 func runtimeRelated(p *decided) []RuntimeRelated {
@@ -423,7 +436,7 @@ func runtimeRelated(p *decided) []RuntimeRelated {
 
 // templatesInPod reports whether the pod evaluates the templates.
 func (p *decided) templatesInPod() bool {
-	return p.Reconcile.Execution.OneReconcilePod && computedInPod(&p.declared)
+	return p.Reconcile.Execution.Stays || p.Reconcile.Execution.OneReconcilePod && computedInPod(&p.declared)
 }
 
 // computedInPod reports whether only a pod can evaluate the templates: they read objects that

@@ -84,7 +84,7 @@ func patchGrants(p *configured) []Grant {
 	var list []Grant
 	for _, c := range p.Patches {
 		list = append(list, Grant{
-			Account: ReconcileAccount, Group: c.Kind.Group, Resource: c.Kind.Plural, Verbs: []string{"list", "patch"},
+			Account: p.Reconcile.Execution.Writer, Group: c.Kind.Group, Resource: c.Kind.Plural, Verbs: []string{"list", "patch"},
 			InWatchedNamespaces: true,
 			Reason:              "list and patch the objects of spec.patches by server-side apply",
 		})

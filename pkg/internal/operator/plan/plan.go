@@ -37,6 +37,7 @@ type Engine string
 // The engines.
 const (
 	Direct   Engine = "direct"
+	Worker   Engine = "worker"
 	Workflow Engine = "workflow"
 	Steps    Engine = "steps"
 )
@@ -176,6 +177,7 @@ type Reconcile struct {
 	StateLocation   StateLocation // of the direct engine
 	ForceConflicts  bool          // take over fields that another field manager owns
 	Diagnoses       bool          // a pod asks the API server why it rejects a request of a Sensor
+	Concurrency     int           // custom resources that the worker reconciles at a time
 }
 
 // StateLocation is where the direct engine stores the observed state of the children.
@@ -229,6 +231,7 @@ type Trigger struct {
 	Child   string   // that it writes; direct engine
 	On      []string // dependencies
 	Call    *Call    // a request to the API server; nil: submit a Workflow
+	Posts   bool     // send the event to the worker
 	Enqueue bool     // submit the Workflow that finds the custom resources which refer to a changed object
 }
 
@@ -250,11 +253,14 @@ const (
 	ReconcileAccount Account = "workflow"
 	ResyncAccount    Account = "resync"
 	TokenAccount     Account = "token" // rotates the token of the Sensors
+	WorkerAccount    Account = "worker"
 )
 
 // Accounts returns the accounts in the order in which they are emitted.
 func (p *decided) Accounts() []Account {
 	switch {
+	case p.Reconcile.Execution.Stays:
+		return []Account{SourceAccount, SensorAccount, WorkerAccount}
 	case p.RotatesToken():
 		return []Account{SourceAccount, SensorAccount, ResyncAccount, TokenAccount}
 	case !p.Reconcile.Execution.RunsPods:
@@ -274,6 +280,8 @@ func (p *declared) ServiceAccount(a Account) string {
 		return p.Names.ResyncServiceAccount
 	case TokenAccount:
 		return p.TokenRotationName()
+	case WorkerAccount:
+		return p.Names.Worker
 	default:
 		return p.Names.WorkflowServiceAccount
 	}
@@ -308,7 +316,7 @@ type Runtime struct {
 	Status            json.RawMessage  `json:"status"`
 	SecretStatus      []string         `json:"secretStatus,omitempty"` // the fields of the status that are computed from a Secret
 	ResyncPolicy      string           `json:"resyncPolicy"`
-	WorkflowTemplate  string           `json:"workflowTemplate"`
+	WorkflowTemplate  string           `json:"workflowTemplate,omitempty"`
 	ArgoServerURL     string           `json:"argoServerURL"`
 	Parameters        []string         `json:"parameters"`
 	SensorTemplates   bool             `json:"sensorTemplates,omitempty"` // the Sensor computes the children
@@ -323,6 +331,15 @@ type Runtime struct {
 	Sensors           []string         `json:"sensors"`
 	EmitsEvents       bool             `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready
 	Token             *RuntimeToken    `json:"token,omitempty"`       // the rotated token
+	Worker            string           `json:"worker,omitempty"`      // its Deployment, Service and Lease; empty: Workflows reconcile
+	Concurrency       int              `json:"concurrency,omitempty"` // custom resources that the worker reconciles at a time
+	ResyncSeconds     int              `json:"resyncSeconds,omitempty"`
+	Logic             *RuntimeLogic    `json:"logic,omitempty"` // what the worker calls
+}
+
+// RuntimeLogic configures how a worker calls the logic.
+type RuntimeLogic struct {
+	Seconds int64 `json:"seconds"` // the time limit of a call
 }
 
 // RuntimeToken configures the rotation of the Sensors' token.

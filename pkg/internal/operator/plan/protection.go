@@ -70,7 +70,7 @@ func accountPolicies(p *decided) []Policy {
 		return nil
 	}
 	list := []Policy{{
-		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, ResyncAccount},
+		Name: "accounts", Kinds: []Kind{eventSourceKind, sensorKind}, Accounts: []Account{SensorAccount, p.resyncAccount()},
 		Namespaces: []string{p.Shared.Namespace}, Rule: annotationsOnly,
 		Message: "this service account may change annotations only",
 		Why:     "prevents the service accounts that replay events and restart pods from changing what those pods run",

@@ -171,6 +171,7 @@ func enqueueJQ(p *configured, k Kind) string {
 		"hole::window": jqfile.Number(EnqueueWindow), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-enqueue-"),
 		"annotation::related": jqfile.String(RelatedDigest), "annotation::reconcile": jqfile.String(ReconcileRequest),
 		"option::ownKind":   jqfile.Bool(p.isParent(k)),
+		"option::stays":     jqfile.Bool(p.Reconcile.Execution.Stays),
 		"option::madeByRun": jqfile.Bool(own != nil), "hole::isOwn": jqfile.All(own...),
 		"hole::ownNamespace": jqfile.String(p.Shared.Namespace),
 	})
@@ -228,12 +229,12 @@ func relatedGrants(p *configured) []Grant {
 		if r.ByName {
 			verb = "get"
 		}
-		add(r, ReconcileAccount, "read related objects", verb)
+		add(r, p.Reconcile.Execution.Writer, "read related objects", verb)
 		if r.Delete {
-			add(r, ReconcileAccount, "", "delete")
+			add(r, p.Reconcile.Execution.Writer, "", "delete")
 		}
 		if r.Watch {
-			add(r, ResyncAccount, "find the custom resources that refer to a changed object", "list")
+			add(r, p.resyncAccount(), "find the custom resources that refer to a changed object", "list")
 		}
 	}
 	all := slices.Clone(list)

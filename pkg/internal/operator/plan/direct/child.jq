@@ -1,11 +1,11 @@
-# Starts a Workflow for the custom resource of a child, in the engines with pods.
+# Starts a reconcile of the custom resource of a child, in the engines with pods.
 #
 # Event: an object with the labels of a child. It passes when another client changed or
 # deleted it, when its readiness changed, or when a field changed that the status reads; if
 # logic wants every change, also when it was created or its status changed. A write of the
 # operator itself has a newer time in managedFields and does not pass. During a rollout,
-# counters do not pass either, because each passed event starts a pod; the event that ends
-# the rollout does.
+# counters do not pass either, because each passed event starts a reconcile; the event that
+# ends the rollout does.
 
 def wantedState: if .metadata.generation == null then del(.metadata, .status) else .metadata.generation end;
 
@@ -26,7 +26,7 @@ def shown: [hole::readiness, (if option::rollouts then rolling else empty end), 
 def met: [hole::met];
 
 # The custom resource that owns the object, which has the labels of a child: an admission
-# policy lets only the operator write those. The key becomes a parameter of a Workflow and
+# policy lets only the operator write those. The key names what a reconcile reads and
 # users can create such objects, so a key that is not made of valid names is ignored.
 (.body.Obj // .body) as $new | .oldBody as $old
 | (first(
@@ -49,10 +49,11 @@ def met: [hole::met];
         else
           ($new | shown) != ($old | shown) and ((option::rollouts | not) or ($new | rolling | not))
           or option::readyWhen and ($new | met) != ($old | met)
-        end)),
-    key: ($key // ""),
-    name: workflowName($key // "." | .[index(".") + 1:])
+        end))
   }
+  + (if option::stays then
+       {event: {key: ($key // ""), cause: ($new.kind + " " + $new.metadata.name + (if .type == "DELETE" then " deleted" else " changed" end))}}
+     else {key: ($key // ""), name: workflowName($key // "." | .[index(".") + 1:])} end)
   # Only the event shows that another client took over a field; the managedFields of the
   # current object do not.
   + (if option::templates then

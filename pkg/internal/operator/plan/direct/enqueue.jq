@@ -1,8 +1,9 @@
-# Starts the Workflow that finds the custom resources which refer to a related object.
+# Starts the reconciles of the custom resources which refer to a related object: a worker
+# knows them, and a Workflow finds them.
 #
 # Event: a related object. It passes when the object changed. A new EventSource replays all
 # objects, including the custom resources, so an object that was there before needs no
-# Workflow. Changes within one window share a Workflow.
+# reconcile. Changes within one window share a Workflow.
 
 # An object without what a run writes into a custom resource in any case.
 def content:
@@ -21,7 +22,9 @@ def madeByRun: option::madeByRun and .metadata.namespace == hole::ownNamespace a
       if $new | madeByRun then false
       elif .type == "DELETE" then true
       elif $old == null then $now - ($new.metadata.creationTimestamp | fromdateiso8601) < 600
-      else ($new | content) != ($old | content) end),
-    name: (hole::workflowPrefix + ($window | tostring)),
-    wait: ((($window + 1) * hole::window - $now | ceil) + 1 | tostring)
+      else ($new | content) != ($old | content) end)
   }
+  + if option::stays then
+      {event: {related: {apiVersion: $new.apiVersion, kind: $new.kind, labels: $old.metadata.labels,
+                         metadata: ($new.metadata | {name, namespace, labels})}}}
+    else {name: (hole::workflowPrefix + ($window | tostring)), wait: ((($window + 1) * hole::window - $now | ceil) + 1 | tostring)} end

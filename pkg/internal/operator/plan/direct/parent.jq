@@ -1,9 +1,10 @@
-# Starts a Workflow for a custom resource, in the engines with pods.
+# Starts a reconcile of a custom resource, in the engines with pods.
 #
 # Event: a custom resource. It passes when something changed that its user controls. A
 # status write is no such change, so reconciles do not loop. An ADD event has no old object
 # and always passes: a restarted EventSource replays all objects as ADD.
-# Arguments of the Workflow: key, name, and desired, the children that the templates make.
+# For a worker: the event, which passes in the lane of its key only. For a Workflow its
+# arguments: key, name, and desired, the children that the templates make.
 
 def wantedState:
   {
@@ -12,7 +13,8 @@ def wantedState:
     labels: .metadata.labels,
     annotations: (.metadata.annotations // {}
       | del(.["kubectl.kubernetes.io/last-applied-configuration"], (if option::related then .[annotation::related] else empty end)))
-  };
+  }
+  + (if option::readsStatus then {status: [hole::fields]} else {} end);
 
 # The keys of the labels or annotations that the operator has set, or that others have.
 def keysSet(part; byOperator):
@@ -52,10 +54,11 @@ def matched: if option::setsMetadata then asOthersWrote | hole::isSelected else 
       # An object that the selector no longer matches is cleaned up.
       and ((option::selected | not) or any($new, $old // {}; matched))
       # Some existing kinds allow names that are not DNS names.
-      and ((option::existing | not) or ($key | safeKey))),
-    $key,
-    name: workflowName($new.metadata.name)
+      and ((option::existing | not) or ($key | safeKey))
+      and ((option::lanes | not) or ($key | explode | add) % hole::lanes == hole::lane))
   }
+  + if option::stays then {event: {$key, cause: (if $old == null then "created or replayed" else "changed" end)}}
+    else {$key, name: workflowName($new.metadata.name)} end
   # Among the queued Workflows of a custom resource, that of the newest generation runs
   # first; the others then find nothing to do.
   + (if option::templates then {priority: ($new.metadata.generation // 0), desired: packed} else {} end)

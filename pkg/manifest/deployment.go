@@ -1,0 +1,231 @@
+package manifest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+// eventsPort of the worker takes the events of the Sensor. Its metrics and its health are on
+// the port of all pods of Argo Events, metricsPort.
+var eventsPort = intstr.FromInt32(8080)
+
+// Sizes of the volumes of a worker. The first two are in memory: a program that fills them
+// gets an error, and its pod is not evicted.
+const (
+	workspaceSize = "64Mi"
+	logicTmpSize  = "2Gi" // of the logic, for example the build cache of a compiler
+)
+
+// tokenSeconds is the lifetime of the worker's token, which the kubelet renews.
+const tokenSeconds int64 = 3600
+
+// workers returns the Deployment that reconciles. Two pods never work at a time: a new one
+// starts after the old one has ended, and the pods share a Lease.
+func workers(p *plan.Plan) []Object {
+	if !p.Reconcile.Execution.Stays {
+		return nil
+	}
+	return []Object{&appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
+		ObjectMeta: meta(p, p.Names.Worker),
+		Spec: appsv1.DeploymentSpec{
+			Replicas: &p.Shared.Replicas,
+			Selector: &metav1.LabelSelector{MatchLabels: workerLabels(p, false)},
+			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{
+					Labels: workerLabels(p, true), Annotations: map[string]string{programsAnnotation: digestOf(configMaps(p))},
+				},
+				Spec: workerPod(p),
+			},
+		},
+	}}
+}
+
+// programsAnnotation of a pod has a digest of its ConfigMaps, so that a change replaces it.
+const programsAnnotation = "argoperator.dev/programs"
+
+func digestOf(objects []Object) string {
+	sum := sha256.New()
+	for _, o := range objects {
+		data := o.(*corev1.ConfigMap).Data
+		for _, key := range slices.Sorted(maps.Keys(data)) {
+			fmt.Fprintf(sum, "%q %q\n", key, data[key])
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// workerLabel tells the pods of a worker from those of Argo Events.
+const workerLabel = "argoperator.dev/worker"
+
+func workerLabels(p *plan.Plan, all bool) map[string]string {
+	labels := map[string]string{workerLabel: p.Names.Worker}
+	if all {
+		maps.Copy(labels, p.Operator.Labels)
+	}
+	return labels
+}
+
+func workerServices(p *plan.Plan) []Object {
+	if !p.Reconcile.Execution.Stays {
+		return nil
+	}
+	return []Object{&corev1.Service{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+		ObjectMeta: meta(p, p.Names.Worker),
+		Spec: corev1.ServiceSpec{
+			Selector: workerLabels(p, false),
+			Ports:    []corev1.ServicePort{{Name: "events", Port: eventsPort.IntVal, TargetPort: intstr.FromString("events")}},
+		},
+	}}
+}
+
+// workerPod runs argoperator's own program and, if there is logic, the user's program next
+// to it. Only the first has a token.
+func workerPod(p *plan.Plan) corev1.PodSpec {
+	no, grace := false, p.Shared.TimeoutSeconds+30
+	pod := corev1.PodSpec{
+		ServiceAccountName:            p.ServiceAccount(plan.WorkerAccount),
+		AutomountServiceAccountToken:  &no,
+		EnableServiceLinks:            &no,
+		SecurityContext:               podSecurity(),
+		TerminationGracePeriodSeconds: &grace,
+		Containers:                    []corev1.Container{workerContainer(p)},
+		Volumes: []corev1.Volume{
+			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), emptyDir("tmp"), credentialsVolume(),
+		},
+	}
+	if hasLogic(p) {
+		pod.Containers = append(pod.Containers, calledContainer(p))
+		pod.Volumes = append(pod.Volumes, configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
+			limited(emptyDir("logic-tmp"), "", logicTmpSize),
+			limited(emptyDir("workspace"), corev1.StorageMediumMemory, workspaceSize),
+			limited(emptyDir("state"), corev1.StorageMediumMemory, workspaceSize))
+	}
+	return pod
+}
+
+func limited(v corev1.Volume, medium corev1.StorageMedium, size string) corev1.Volume {
+	most := resource.MustParse(size)
+	v.EmptyDir.Medium, v.EmptyDir.SizeLimit = medium, &most
+	return v
+}
+
+// credentialsVolume has what Kubernetes mounts into every pod by default, for the container
+// that mounts it only.
+func credentialsVolume() corev1.Volume {
+	seconds := tokenSeconds
+	return corev1.Volume{Name: "credentials", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+		Sources: []corev1.VolumeProjection{
+			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Path: "token", ExpirationSeconds: &seconds}},
+			{ConfigMap: &corev1.ConfigMapProjection{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "kube-root-ca.crt"},
+				Items:                []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}},
+			}},
+		},
+	}}}
+}
+
+func workerContainer(p *plan.Plan) corev1.Container {
+	c := *scriptContainer(p, "runtime", runtimeScript)
+	c.Args = []string{"serve"}
+	c.Env = []corev1.EnvVar{
+		{Name: "ARGOPERATOR_CONFIG", Value: RuntimeDir + "/" + runtimeConfig},
+		fromField("POD_NAME", "metadata.name"), fromField("POD_IP", "status.podIP"),
+	}
+	c.Ports = []corev1.ContainerPort{
+		{Name: "events", ContainerPort: eventsPort.IntVal}, {Name: "metrics", ContainerPort: metricsPort.IntVal},
+	}
+	c.ReadinessProbe, c.LivenessProbe = probe("/readyz", 2, 3), probe("/healthz", 20, 3)
+	c.VolumeMounts = append(c.VolumeMounts, readOnly("credentials", credentialsDir))
+	if hasLogic(p) {
+		c.Env = append(c.Env,
+			corev1.EnvVar{Name: "ARGOPERATOR_WORKSPACE", Value: workspaceDir}, corev1.EnvVar{Name: "ARGOPERATOR_STATE", Value: stateDir})
+		c.VolumeMounts = append(c.VolumeMounts, mount("workspace", workspaceDir), mount("state", stateDir))
+	}
+	return c
+}
+
+func fromField(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}
+}
+
+func probe(path string, seconds, failures int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromString("metrics")}},
+		PeriodSeconds: seconds, FailureThreshold: failures, TimeoutSeconds: 5,
+	}
+}
+
+// perCall starts the user's program for each call of the worker: templates/runtime/calls.py
+// says what the lines of the pipe mean. The program gets a session of its own, so that kill
+// ends all of its processes; this shell is the first process of the container, so what
+// remains ends when no call is open. Some shells support only integers for sleep.
+const perCall = `cd /
+until test -p ` + workspaceDir + `/calls && test -p ` + workspaceDir + `/ends; do sleep 0.1 2> /dev/null || sleep 1; done
+exec 3<> ` + workspaceDir + `/calls 4<> ` + workspaceDir + `/ends
+echo started >&4
+command -v setsid > /dev/null || setsid() { "$@"; }
+while read -r what name key <&3; do
+  dir=` + workspaceDir + `/$name
+  case $what in
+  run) (
+    export ARGOPERATOR_KEY="$key" ARGOPERATOR_REQUEST="$dir/request.json" ARGOPERATOR_RESPONSE="$dir/response.json" TMPDIR="$dir/tmp"
+    cd ` + logicDir + `
+    exec 3>&- 5>&4 4>&-
+    setsid "$@" > "$dir/output" 2>&1 < /dev/null 5>&- &
+    echo $! > "$dir/pid"
+    wait $!
+    echo $? > "$dir/exit"
+    kill -KILL -- "-$(cat "$dir/pid")" 2> /dev/null
+    test ! -s "$dir/output" || { echo "--- $key"; cat "$dir/output"; }
+    echo "$name" >&5
+  ) & ;;
+  kill) kill -KILL -- "-$(cat "$dir/pid")" 2> /dev/null || kill -KILL "$(cat "$dir/pid")" ;;
+  esac
+done
+`
+
+// calledContainer runs the user's program for each call.
+func calledContainer(p *plan.Plan) corev1.Container {
+	c := logicContainer(p, "logic")
+	c.Env = userEnv(p)
+	c.Command = append([]string{"sh", "-c", perCall, "logic"}, p.Logic.Command...)
+	c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "no-credentials" })
+	return c
+}
+
+// post sends the event of each dependency to the worker, which answers when a reconcile that
+// began after it has ended.
+func post(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
+	http := &eventsv1.HTTPTrigger{
+		URL:    fmt.Sprintf("http://%s.%s.svc:%d/%s", p.Names.Worker, p.Shared.Namespace, eventsPort.IntVal, p.Operator.Name),
+		Method: "POST", Timeout: p.Shared.TimeoutSeconds + 60,
+	}
+	for _, dependency := range t.On {
+		event := parameter(dependency, "event", "event")
+		event.Src.UseRawData = true
+		http.Payload = append(http.Payload, event)
+	}
+	return eventsv1.Trigger{
+		Template:      &eventsv1.TriggerTemplate{Name: t.Name, Conditions: strings.Join(t.On, " || "), HTTP: http},
+		AtLeastOnce:   true,
+		RetryStrategy: backoff(6, "1s"),
+		Policy:        &eventsv1.TriggerPolicy{Status: &eventsv1.StatusPolicy{Allow: []int32{200}}},
+		DlqTrigger:    deadLetter(t.Name + "-failed"),
+	}
+}

@@ -1,0 +1,147 @@
+"""Calls of the logic by a worker. Its container has no credentials, and sees of the worker only the files of its calls.
+
+A program is started anew for each call, by a shell in its container that reads the calls, one a line, from a pipe:
+
+    run DIRECTORY KEY     starts the program; its output goes to the file output, its exit code to the file exit
+    kill DIRECTORY        ends it with all that it has started
+
+and writes DIRECTORY to another pipe when the program has ended, or "started" when the container itself has. A hook is a
+server that the container runs all the time; a call is an HTTP request to it.
+"""
+import http.client
+import os
+import secrets
+import shutil
+import threading
+
+from hook import RESPONSE_LIMIT, plain_file
+from report import last_output
+
+OUTPUT_LIMIT = 64 << 10  # bytes of the output that are read, from its end
+RESTARTED = "started"    # what the shell writes when its container has started
+
+
+class Programs:
+    """Starts the program for each call."""
+
+    def __init__(self, workspace, seconds):
+        self.workspace, self.seconds, self.lock, self.open = workspace, seconds, threading.Lock(), {}
+        self.calls = pipe(os.path.join(workspace, "calls"))
+        self.ends = pipe(os.path.join(workspace, "ends"))
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def call(self, run):
+        """Runs the program on the request of a reconcile. Returns why it failed, or ""."""
+        directory, ended = os.path.dirname(run.env["ARGOPERATOR_REQUEST"]), threading.Event()
+        name = os.path.basename(directory)
+        with self.lock:
+            self.open[name] = ended
+        try:
+            self._tell(f"run {name} {run.key}")
+            in_time = ended.wait(self.seconds)
+            if not in_time:
+                self._tell(f"kill {name}")
+                ended.wait(5)
+            return self._failure(directory, in_time)
+        finally:
+            with self.lock:
+                self.open.pop(name, None)
+
+    def _failure(self, directory, in_time):
+        output = end_of(os.path.join(directory, "output"))
+        try:
+            code = int(plain_file(os.path.join(directory, "exit"), 100))
+        except (OSError, ValueError):
+            code = None
+        if in_time and code == 0:
+            return ""
+        if not in_time:
+            return f"logic: stopped after {self.seconds:g} s" + (": " + last_output(f"): {output}")[3:] if output else "")
+        if code is None:
+            return "logic: its container was restarted, for example because it took more memory than logic.resources allows"
+        return last_output(f"logic: Error (exit code {code}): {output}")
+
+    def _tell(self, line):
+        os.write(self.calls, (line + "\n").encode())
+
+    def _listen(self):
+        """Wakes the calls that have ended; all of them after a restart of the container."""
+        text = b""
+        while True:
+            text += os.read(self.ends, 4096)
+            *lines, text = text.split(b"\n")
+            for line in lines:
+                name = line.decode("utf-8", "replace")
+                with self.lock:
+                    ended = list(self.open.values()) if name == RESTARTED else [self.open.get(name)]
+                for event in ended:
+                    if event:
+                        event.set()
+
+
+def pipe(path):
+    """Opens a named pipe, which is made if it is not there. Opened for both directions, it never ends."""
+    try:
+        os.mkfifo(path, 0o660)
+    except FileExistsError:
+        pass
+    return os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+
+
+def end_of(path):
+    """The last part of a file that the logic may have replaced."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with os.fdopen(handle, "rb") as file:
+        try:
+            file.seek(max(0, os.fstat(handle).st_size - OUTPUT_LIMIT))
+            return file.read(OUTPUT_LIMIT).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+
+class Hook:
+    """Sends the request to a server in the logic's container."""
+
+    def __init__(self, port, path, seconds):
+        self.port, self.path, self.seconds = port, path, seconds
+
+    def call(self, run):
+        """Sends the request of a reconcile. Returns why it failed, or ""."""
+        with open(run.env["ARGOPERATOR_REQUEST"], "rb") as file:
+            request = file.read()
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.seconds)
+        try:
+            connection.request("POST", self.path, request, {"Content-Type": "application/json"})
+            answer = connection.getresponse()
+            text = answer.read(RESPONSE_LIMIT + 1)
+        except (OSError, http.client.HTTPException) as error:
+            return f"logic: no answer on port {self.port}: {str(error) or repr(error)}"
+        finally:
+            connection.close()
+        if answer.status != 200:
+            return last_output(f"logic: Error (status {answer.status}): {text[-OUTPUT_LIMIT:].decode('utf-8', 'replace')}")
+        with open(run.env["ARGOPERATOR_RESPONSE"], "wb") as file:
+            file.write(text)
+        return ""
+
+
+class Exchange:
+    """The directory of one call, and one that the logic does not see: the environment of a run with these files."""
+
+    def __init__(self, workspace, state):
+        name = secrets.token_hex(8)
+        self.directory, self.state = os.path.join(workspace, name), os.path.join(state, name)
+
+    def __enter__(self):
+        os.makedirs(os.path.join(self.directory, "tmp"), 0o770)
+        os.makedirs(self.state, 0o700)
+        return {"ARGOPERATOR_WORKSPACE": self.directory, "ARGOPERATOR_STATE": self.state,
+                "ARGOPERATOR_REQUEST": os.path.join(self.directory, "request.json"),
+                "ARGOPERATOR_RESPONSE": os.path.join(self.directory, "response.json")}
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.directory, ignore_errors=True)
+        shutil.rmtree(self.state, ignore_errors=True)

@@ -1,0 +1,176 @@
+"""serve: the process of a worker: its endpoints, its Lease, its end.
+
+Port 8080 takes the events of the Sensor; what a forged one can cause is one reconcile of a custom resource that exists.
+Port 7777 has /metrics, /healthz and /readyz.
+"""
+import http.client
+import http.server
+import json
+import os
+import signal
+import socket
+import threading
+
+from api import log
+from lease import RENEWAL, Lease
+from run import deep_thread, read_config
+from worker import Worker
+
+EVENTS, METRICS = 8080, 7777  # ports
+BODY_LIMIT = 64 << 10         # bytes of an event
+CONNECTIONS = 256             # at a time; others are refused
+IDLE = 120                    # seconds after which a connection without requests is closed
+FORWARD_TIMEOUT = 600         # seconds
+SILENCE = 60                  # seconds after which the process counts as hung
+
+
+class Process:
+    """A worker with the Lease, or one that stands by and passes events on to the one that works."""
+
+    def __init__(self, env, now, sleep, clock):
+        configs = [read_config(path) for path in env["ARGOPERATOR_CONFIG"].split(":")]
+        self.clock, self.alive, self.concurrency, self.threads = clock, clock(), configs[0]["concurrency"], []
+        self.worker = Worker(env, configs, now, sleep, clock)
+        self.lease = Lease(self.worker.client(), configs[0]["namespace"], configs[0]["worker"],
+                           f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)
+        self.lease.client.may_write = lambda: True
+        self.worker.may_write, self.stopped = self.lease.held, threading.Event()
+
+    def run(self):
+        """Works while it has the Lease. Returns the exit code."""
+        client = self.worker.client()
+        while not self.stopped.is_set():
+            self.alive = self.clock()
+            if self.lease.renew() and not self.threads:
+                log("works")
+                self.worker.start()
+                self.threads = [deep_thread(self.worker.work) for _ in range(self.concurrency)]
+            if self.threads and not self.lease.held():
+                log("the Lease was lost")
+                return 1  # at once: another process works now
+            if self.threads:
+                self.worker.watch_sensor(client)
+            self.stopped.wait(RENEWAL)
+        return self.finish()
+
+    def finish(self):
+        """Ends what runs, and begins nothing more."""
+        log("stops")
+        self.worker.keys.close()
+        while any(thread.is_alive() for thread in self.threads):
+            self.alive = self.clock()
+            if not self.lease.renew():
+                return 1
+            for thread in self.threads:
+                thread.join(RENEWAL / self.concurrency)
+        if self.threads:
+            self.lease.release()
+        return 0
+
+    def receive(self, name, body):
+        """Serves an event. Returns the status."""
+        if self.threads:
+            try:
+                event = json.loads(body).get("event")
+            except (ValueError, AttributeError, RecursionError):
+                return 400
+            return 200 if self.worker.receive(name, event) else 503
+        address = self.lease.holder.partition("@")[2]
+        if not address or self.lease.holder == self.lease.identity:
+            return 503
+        connection = http.client.HTTPConnection(address, EVENTS, timeout=FORWARD_TIMEOUT)
+        try:
+            connection.request("POST", "/" + name, body)
+            return connection.getresponse().status
+        except (OSError, http.client.HTTPException):
+            return 503
+        finally:
+            connection.close()
+
+    def healthy(self):
+        return self.clock() - self.alive < SILENCE
+
+    def ready(self):
+        """Whether events can be sent to this process."""
+        return not self.stopped.is_set() and (self.worker.ready() if self.threads else bool(self.lease.holder))
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers with an empty body: Argo Events reads none, and would keep the connection."""
+    protocol_version, timeout = "HTTP/1.1", IDLE
+
+    def log_message(self, *_):
+        pass
+
+    def reply(self, status, text=b"", content_type="text/plain; charset=utf-8"):
+        self.send_response(status)
+        if text:
+            self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+class Events(Handler):
+    """The endpoint of the Sensor: POST /OPERATOR."""
+
+    def do_POST(self):  # pylint: disable=invalid-name # http.server wants it
+        length = self.headers.get("Content-Length") or ""
+        if not length.isdigit() or int(length) > BODY_LIMIT:
+            self.close_connection = True
+            self.reply(413)
+            return
+        self.reply(self.server.process.receive(self.path[1:], self.rfile.read(int(length))))
+
+
+class Observation(Handler):
+    """What the kubelet and Prometheus ask for."""
+
+    def do_GET(self):  # pylint: disable=invalid-name
+        process = self.server.process
+        if self.path == "/metrics":
+            worker = process.worker
+            text = worker.metrics.text(worker.keys.length(), bool(process.threads))
+            self.reply(200, text.encode(), "text/plain; version=0.0.4; charset=utf-8")
+        else:
+            checks = {"/healthz": process.healthy, "/readyz": process.ready}
+            self.reply(404 if self.path not in checks else 200 if checks[self.path]() else 503)
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """A server with a limit of connections, each of which has a thread."""
+    daemon_threads, request_queue_size = True, 128
+
+    def __init__(self, address, port, handler, process):
+        self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self.free, self.process = threading.Semaphore(CONNECTIONS), process
+        super().__init__((address, port), handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def process_request(self, request, client_address):
+        if self.free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.free.release()
+
+    def handle_error(self, *_):
+        pass  # the other side has gone
+
+
+def serve(env, now, sleep, clock):
+    """Runs a worker until it is told to stop. Returns the exit code."""
+    process = Process(env, now, sleep, clock)
+    signal.signal(signal.SIGTERM, lambda *_: process.stopped.set())
+    address = env.get("ARGOPERATOR_ADDRESS") or ("::" if socket.has_dualstack_ipv6() else "0.0.0.0")
+    servers = [Server(address, EVENTS, Events, process), Server(address, METRICS, Observation, process)]
+    try:
+        return process.run()
+    finally:
+        for server in servers:
+            server.server_close()

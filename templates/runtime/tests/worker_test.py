@@ -1,0 +1,335 @@
+"""The worker: its queue, its events, its Lease, its calls."""
+import contextlib
+import io
+import threading
+import unittest
+
+from keys import Keys
+from lease import DEADLINE, DURATION, Lease
+from run import Run
+from worker import LAST_RETRY, Worker
+
+from .fakecluster import CR, DEPLOYMENTS, WEB, Case, always, entry_of, field_of, once, plain_text
+
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/argo-events/leases/memcached-worker"
+CONFIGMAPS = "/api/v1/namespaces/team/configmaps"
+
+
+class Clock:
+    """A time that tests set."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+class KeysTest(unittest.TestCase):
+    def setUp(self):
+        self.clock = Clock()
+        self.keys = Keys(self.clock, most=3)
+
+    def test_requests_of_a_waiting_key_share_a_turn(self):
+        one, two = self.keys.ask("a", "created"), self.keys.ask("a", "changed")
+        self.assertIs(one, two)
+        self.assertEqual(self.keys.take().causes, ["created", "changed"])
+
+    def test_a_request_while_the_key_runs_is_one_more_turn(self):
+        self.keys.ask("a", "created")
+        running = self.keys.take()
+        later = self.keys.ask("a", "changed")
+        self.assertIsNot(running, later)
+        self.keys.ask("b", "created")
+        self.assertEqual(self.keys.take().key, "b")  # a waits for its turn to end
+        self.keys.end(running)
+        self.assertTrue(running.ended.is_set())
+        self.assertFalse(later.ended.is_set())
+        self.assertIs(self.keys.take(), later)
+
+    def test_limit(self):
+        for key in "abc":
+            self.assertIsNotNone(self.keys.ask(key, ""))
+        self.assertIsNone(self.keys.ask("d", ""))
+        self.assertIsNotNone(self.keys.ask("a", ""), "it waits already")
+        self.assertIsNotNone(self.keys.ask("d", "", always=True))
+
+    def test_waits(self):
+        self.keys.later("a", 10, "first")
+        self.keys.later("a", 30, "second")  # instead of the first
+        self.keys.later("b", 20, "third")
+        self.keys.later("c", 5, "fourth")
+        self.keys.forget("c")
+        self.clock.now += 20
+        self.assertEqual((self.keys.take().causes, self.keys.length()), (["third"], 0))
+        self.clock.now += 10
+        self.assertEqual(self.keys.take().causes, ["second"])
+
+    def test_a_wait_ends_a_pause(self):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(self.keys.take().key))
+        thread.start()
+        self.keys.ask("a", "")
+        thread.join(5)
+        self.assertEqual(found, ["a"])
+
+    def test_close(self):
+        self.keys.ask("a", "")
+        running, waiting = self.keys.take(), self.keys.ask("b", "")
+        self.keys.close()
+        self.assertTrue(waiting.ended.is_set() and waiting.lost)
+        self.assertFalse(running.ended.is_set())
+        self.assertIsNone(self.keys.take())
+        self.assertIsNone(self.keys.ask("c", "", always=True))
+
+
+class LeaseTest(Case):
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock()
+
+    def lease(self, identity):
+        client = Worker(self.env, [], None).client()
+        self.addCleanup(client.close)
+        return Lease(client, "argo-events", "memcached-worker", identity, self.clock)
+
+    def test_one_at_a_time(self):
+        one, two = self.lease("one@10.0.0.1"), self.lease("two@10.0.0.2")
+        self.assertTrue(one.renew())
+        self.assertFalse(two.renew())
+        self.assertEqual(two.holder, "one@10.0.0.1")
+        self.clock.now += DURATION - 1
+        self.assertFalse(two.renew(), "nobody has renewed it, and the other may still")
+        self.assertFalse(one.held(), "it stops before another may begin")
+        self.clock.now += 2
+        self.assertTrue(two.renew())
+        self.assertFalse(one.renew())
+        self.assertEqual(self.cluster.objects[LEASE]["spec"]["leaseTransitions"], 2)
+
+    def test_renewals_keep_it(self):
+        one, two = self.lease("one@"), self.lease("two@")
+        for _ in range(10):
+            self.assertTrue(one.renew())
+            self.assertFalse(two.renew())
+            self.clock.now += DEADLINE - 1
+
+    def test_release(self):
+        one, two = self.lease("one@"), self.lease("two@")
+        one.renew()
+        one.release()
+        self.assertFalse(one.held())
+        self.assertTrue(two.renew())
+
+    def test_failures(self):
+        one = self.lease("one@")
+        self.assertTrue(one.renew())
+        self.cluster.faults = [always("PUT", "leases", 403, {"message": "no"})]
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertTrue(one.renew(), "what it has is not over yet")
+            self.clock.now += DEADLINE
+            self.assertFalse(one.renew())
+
+
+class WorkerCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock()
+        template = {"object": {"apiVersion": plain_text("apps/v1"), "kind": plain_text("Deployment"),
+                               "metadata": {"object": {"name": field_of("metadata", "name")}},
+                               "spec": {"object": {"replicas": field_of("spec", "size")}}}}
+        self.config.update(engine="worker", worker="memcached-worker", concurrency=2, resyncSeconds=600, readsObjects=True,
+                           children=[dict(WEB, object=template, identity={"object": {"name": field_of("metadata", "name")}})])
+        for name in ("ARGOPERATOR_KEY", "ARGOPERATOR_REQUEST", "ARGOPERATOR_RESPONSE", "ARGOPERATOR_WORKFLOW"):
+            del self.env[name]
+
+    def worker(self, **more):
+        worker = Worker(self.env, [dict(self.config, **more)], lambda: self.time, self.slept.append, self.clock)
+        self.client = worker.client()
+        self.addCleanup(self.client.close)
+        return worker
+
+    def turn(self, worker):
+        """Serves the next turn and returns its key and the line in the log."""
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            turn = worker.keys.take()
+            worker.serve(turn, self.client)
+            self.client.close()
+        self.lines = out.getvalue().splitlines()
+        return turn
+
+    def send(self, worker, event):
+        """Sends an event while turns are served. Returns whether it was acknowledged."""
+        acknowledged = []
+        thread = threading.Thread(target=lambda: acknowledged.append(worker.receive("memcached", event)))
+        thread.start()
+        while thread.is_alive():
+            if worker.keys.length():
+                self.turn(worker)
+            thread.join(0.01)
+        return acknowledged[0]
+
+
+class EventsTest(WorkerCase):
+    def test_an_event_is_acknowledged_after_its_reconcile(self):
+        self.cr()
+        self.assertTrue(self.send(self.worker(), {"key": "team.one", "cause": "created"}))
+        self.assertEqual(self.live(DEPLOYMENTS + "/one")["spec"], {"replicas": 2})
+        self.assertRegex(self.lines[0], r"^team.one: created; \d+ requests, 0 ms; applied Deployment team/one; status: Ready=")
+        self.assertEqual(len(self.lines), 1)
+
+    def test_events_for_nothing_are_acknowledged(self):
+        worker = self.worker()
+        for event in (None, {}, {"key": 5}, {"key": "team/one"}, {"key": "../x"}, {"key": "a" * 500}):
+            self.assertTrue(worker.receive("memcached", event), event)
+        self.assertTrue(worker.receive("other", {"key": "team.one"}))
+        self.assertTrue(self.send(worker, {"key": "team.gone", "cause": "deleted"}))
+        self.assertEqual(self.cluster.writes(), [])
+
+    def test_a_failure_on_the_status_is_acknowledged_and_tried_again(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 403, {"message": "quota"})]
+        worker = self.worker()
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+        self.assertIn("quota; see deployment argo-events/memcached-worker", self.condition("Ready")["message"])
+        waits = []
+        for _ in range(12):
+            waits.append(worker.keys.due["memcached", "team.one"][0] - self.clock.now)
+            self.clock.now += waits[-1]
+            self.turn(worker)
+        self.assertEqual(waits, [1, 2, 4, 8, 16, 32, 64, 128, 256, LAST_RETRY, LAST_RETRY, LAST_RETRY])
+        self.cluster.faults = []
+        self.clock.now += LAST_RETRY
+        self.turn(worker)
+        self.assertEqual((worker.keys.due, worker.failures), ({}, {}))
+
+    def test_a_refused_one_waits_for_a_change(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 422, {"message": "invalid"})]
+        worker = self.worker()
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+        self.assertEqual(worker.keys.due, {})
+
+    def test_a_failure_that_is_nowhere_is_not_acknowledged(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", "", 403, {"message": "no"})]
+        self.assertFalse(self.send(self.worker(), {"key": "team.one", "cause": "created"}))
+
+    def test_no_room(self):
+        worker = self.worker()
+        worker.keys.most = 0
+        self.assertFalse(worker.receive("memcached", {"key": "team.one"}))
+
+    def test_nothing_is_written_without_the_lease(self):
+        self.cr()
+        worker = self.worker()
+        worker.may_write = lambda: False
+        self.assertFalse(self.send(worker, {"key": "team.one", "cause": "created"}))
+        self.assertEqual(self.cluster.writes(), [])
+
+    def test_one_custom_resource_does_not_stop_the_others(self):
+        self.cr()
+        worker, real = self.worker(), Run.get_parent
+        try:
+            Run.get_parent = lambda run: {}["defect"]
+            self.assertFalse(self.send(worker, {"key": "team.one", "cause": "created"}))
+            self.assertIn("KeyError: 'defect'", self.lines[0])
+        finally:
+            Run.get_parent = real
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+
+
+class LookTest(WorkerCase):
+    def test_start(self):
+        self.cr()
+        worker = self.worker()
+        worker.start()
+        self.assertFalse(worker.ready())
+        self.assertEqual(self.turn(worker).key, ("memcached", ""))
+        self.assertTrue(worker.ready())
+        turn = self.turn(worker)
+        self.assertEqual((turn.key, turn.causes), (("memcached", "team.one"), ["its latest change is not reconciled"]))
+        self.assertEqual(worker.keys.due["memcached", ""][0], self.clock.now + 600)
+
+    def test_a_failed_look_is_tried_again(self):
+        self.cluster.faults = [once("GET", "memcacheds$", 403, {"message": "no"})]
+        worker = self.worker()
+        worker.start()
+        self.turn(worker)
+        self.assertFalse(worker.ready())
+        self.clock.now += 1
+        self.turn(worker)
+        self.assertTrue(worker.ready())
+
+    def test_heartbeats(self):
+        worker = self.worker()
+        looks = []
+        for digest, seconds in (("a", 15), ("a", 15), ("a", 15), ("b", 15), ("b", 15), ("b", 15), ("b", 70), ("b", 15), ("b", 15)):
+            self.clock.now += seconds
+            worker.receive("memcached", {"heartbeat": digest})
+            looks.append(worker.keys.length())
+            if looks[-1]:
+                self.turn(worker)
+        self.assertEqual(looks, [1, 1, 0, 1, 1, 0, 1, 1, 0])
+
+    def test_a_silent_sensor_is_restarted(self):
+        path = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/sensors/memcached"
+        self.cluster.put(path, {"metadata": {}, "spec": {}})
+        worker = self.worker(sensors=["memcached"])
+        worker.start()
+        with contextlib.redirect_stdout(io.StringIO()):
+            for _ in range(20):
+                worker.watch_sensor(self.client)
+                self.clock.now += 10
+        self.assertEqual(self.cluster.writes(), [("PATCH", path)])
+
+
+class RelatedTest(WorkerCase):
+    def setUp(self):
+        super().setUp()
+        by_name = entry_of("settings", "ConfigMap", "configmaps", {"names": {"array": [field_of("spec", "settings")]}})
+        chosen = {"labelSelector": {"object": {"matchLabels": {"object": {"for": field_of("metadata", "name")}}}}}
+        self.config["related"] = [by_name, entry_of("more", "ConfigMap", "configmaps", chosen, multiple=True)]
+        self.config["children"][0]["chosen"] = False
+        cr = self.cr()
+        cr["spec"]["settings"] = "blue"
+        self.cluster.put(CR.replace("/one", "/two"), dict(cr, metadata={"name": "two", "uid": "uid-two"}))
+
+    def changed(self, worker, name, labels=None, before=None):
+        event = {"apiVersion": "v1", "kind": "ConfigMap", "labels": before,
+                 "metadata": {"namespace": "team", "name": name, "labels": labels}}
+        turns = []
+        thread = threading.Thread(target=lambda: turns.append(worker.receive("memcached", {"related": event})))
+        thread.start()
+        found = []
+        while thread.is_alive():
+            if worker.keys.length():
+                found.append(self.turn(worker).key[1])
+            thread.join(0.01)
+        self.assertEqual(turns, [True])
+        return sorted(set(found))
+
+    def drain(self, worker):
+        while worker.keys.length():
+            self.turn(worker)
+
+    def test_referrers(self):
+        worker = self.worker()
+        self.assertEqual(self.changed(worker, "none")[:1], [""], "it looks at all before it knows them")
+        self.drain(worker)
+        for name, labels, before, want in (
+                ("blue", None, None, ["team.one", "team.two"]), ("red", None, None, []), ("red", {"for": "one"}, None, ["team.one"]),
+                ("red", None, {"for": "two"}, ["team.two"]), ("red", {"for": "three"}, None, [])):
+            self.assertEqual(self.changed(worker, name, labels, before), want, (name, labels, before))
+
+    def test_a_changed_reference(self):
+        worker = self.worker()
+        self.changed(worker, "none")
+        self.drain(worker)
+        self.live()["spec"]["settings"] = "red"
+        self.send(worker, {"key": "team.one", "cause": "changed"})
+        self.assertEqual(self.changed(worker, "red"), ["team.one"])
+        self.assertEqual(self.changed(worker, "blue"), ["team.two"])
+        del self.cluster.objects[CR]
+        self.send(worker, {"key": "team.one", "cause": "deleted"})
+        self.assertEqual(self.changed(worker, "red"), [])

@@ -1,0 +1,255 @@
+"""The reconciles of a worker: one process that reconciles whenever the Sensor says so, instead of a pod for each time.
+
+It is the same reconcile that a pod of a Workflow runs. An event is acknowledged when a reconcile that began after it has
+ended. Nothing is remembered that the cluster does not show: after a start, the worker looks at all custom resources and
+reconciles those that need it.
+"""
+import contextlib
+import os
+import re
+import threading
+import time
+
+import api
+from api import Client, Failed, log
+from apply import apply
+from calls import Exchange, Hook, Programs
+from hook import read
+from keys import Keys
+from metrics import Metrics
+from referrers import Referrers
+from resync import key_of, list_all, look
+from run import Run
+from sensors import HEARTBEAT_TIMEOUT, replace_pods
+from status import record_failure
+
+KEY = re.compile("([a-z0-9]([-a-z0-9]*[a-z0-9])?)?[.][A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
+RELATED_WAIT = 30         # seconds that an event of a related object waits for the custom resources that refer to it
+FIRST_RETRY, LAST_RETRY = 1, 300  # seconds until a failed reconcile is tried again: twice as many each time
+REPORTED = 3              # causes that the line of a reconcile names
+
+
+class Operator:
+    """One of the operators that a worker runs."""
+
+    def __init__(self, config, workspace):
+        self.config, self.name = config, config["operator"]
+        self.referrers, self.looked = Referrers(config.get("related") or []), False
+        self.logic = logic_of(config.get("logic"), workspace)
+
+
+def logic_of(logic, workspace):
+    """What calls the logic; None if there is none."""
+    if not logic:
+        return None
+    if logic.get("port"):
+        return Hook(logic["port"], logic["path"], logic["seconds"])
+    return Programs(workspace, logic["seconds"])
+
+
+class Worker:
+    """The reconciles of one or more operators. A key of the queue is an operator's name and the key of a custom resource; ""
+    stands for all of them."""
+
+    def __init__(self, env, configs, now, sleep=time.sleep, clock=time.monotonic):
+        self.env, self.now, self.sleep, self.clock = env, now, sleep, clock
+        self.operators = {config["operator"]: Operator(config, env.get("ARGOPERATOR_WORKSPACE")) for config in configs}
+        self.keys, self.metrics = Keys(clock), Metrics(self.operators)
+        self.failures, self.may_write = {}, lambda: True
+        self.heard, self.subscribed, self.looks = clock(), None, 0
+
+    def client(self):
+        """A client of the API server, for one thread."""
+        client = Client(self.env, self.sleep, self.clock)
+        client.may_write = lambda: self.may_write()  # pylint: disable=unnecessary-lambda # it is set later
+        return client
+
+    def run_of(self, operator, client, env):
+        return Run(dict(self.env, **env), client, self.now, self.sleep, operator.config)
+
+    def start(self):
+        """Looks at all custom resources."""
+        self.heard = self.clock()
+        for name in self.operators:
+            self.keys.ask((name, ""), "start", always=True)
+
+    def ready(self):
+        """Whether it has looked at all custom resources since it started."""
+        return all(operator.looked for operator in self.operators.values())
+
+    # Events
+
+    def receive(self, name, event):
+        """Serves an event of the Sensor. Returns whether it is acknowledged: whether it may be forgotten."""
+        if not isinstance(event, dict):
+            return True  # it is not for this worker
+        if "heartbeat" in event:
+            self.hear(event["heartbeat"])
+            return True
+        operator = self.operators.get(name)
+        if operator is None:
+            return True
+        if "related" in event:
+            return self.receive_related(operator, event["related"])
+        key = event.get("key")
+        if not isinstance(key, str) or len(key) > 400 or not KEY.fullmatch(key):
+            return True  # the key of nothing
+        return self.wait_for([self.keys.ask((name, key), str(event.get("cause"))[:100])])
+
+    def receive_related(self, operator, event):
+        """Requests the custom resources that refer to an object. Those that take longer are found after a start, too,
+        because each one shows what it was reconciled with."""
+        if not operator.looked:  # it may be about a custom resource that is not known yet
+            return self.wait_for([self.keys.ask((operator.name, ""), "a related object changed", always=True)])
+        kind = (event["apiVersion"], event["kind"])
+        found = operator.referrers.of(kind, event["metadata"], event.get("labels") or {})
+        cause = f"{event['kind']} {event['metadata']['name']} changed"
+        turns = [self.keys.ask((operator.name, key), cause, always=True) for key in found]
+        return self.wait_for(turns, self.clock() + RELATED_WAIT)
+
+    def wait_for(self, turns, until=None):
+        """Waits until turns have ended. Returns whether none of them was lost."""
+        for turn in turns:
+            if turn is None:
+                return False
+            while not turn.ended.wait(1):
+                if until is not None and self.clock() > until:
+                    return True
+            if turn.lost:
+                return False
+        return True
+
+    def hear(self, heartbeat):
+        """Notes that the Sensor receives events. One that has subscribed since, or was away, may have missed some; its
+        subscriptions begin one after the other, so there are two looks."""
+        if self.subscribed != heartbeat or self.clock() - self.heard > HEARTBEAT_TIMEOUT / 3:
+            self.looks = 2
+        self.heard, self.subscribed = self.clock(), heartbeat
+        if self.looks:
+            self.looks -= 1
+            for name in self.operators:
+                self.keys.ask((name, ""), "the Sensor has subscribed", always=True)
+
+    # Reconciles
+
+    def work(self):
+        """Reconciles one key after the other until there are none any more."""
+        client = self.client()
+        while True:
+            turn = self.keys.take()
+            if turn is None:
+                client.close()
+                return
+            self.serve(turn, client)
+
+    def serve(self, turn, client):
+        """One turn, and its line in the log."""
+        name, key = turn.key
+        operator, began, sent = self.operators[name], self.clock(), client.sent
+        code, lost, wait, api.KEPT.lines = 1, True, None, []
+        try:
+            if key:
+                code, lost, wait = self.reconcile(operator, key, client)
+            else:
+                code, lost, wait = self.look(operator, client), False, operator.config["resyncSeconds"]
+        except Failed as failure:
+            code = failure.code
+            log(f"failed: {failure}")
+        except Exception as error:  # pylint: disable=broad-except # one custom resource must not stop the others
+            log(f"failed: {type(error).__name__}: {error}")
+        lines, api.KEPT.lines = api.KEPT.lines, None
+        if code:
+            client.close()
+        self.plan_next(turn.key, code, wait)
+        self.keys.end(turn, lost)
+        seconds, requests = self.clock() - began, client.sent - sent
+        self.metrics.add(name, code, seconds, requests)
+        causes = ", ".join(turn.causes[:REPORTED]) + (", …" if len(turn.causes) > REPORTED else "")
+        who = f"{name} {key or 'all'}" if len(self.operators) > 1 else key or "all"
+        told = "; ".join(" ".join(line.split()) for line in lines)
+        log(f"{who}: {causes}; {requests} requests, {seconds * 1000:.0f} ms; {told}")
+
+    def reconcile(self, operator, key, client):
+        """One reconcile: its exit code, whether its failure is nowhere to be seen, and after how many seconds its logic wants
+        another; None if that stays as it was."""
+        exchange = contextlib.nullcontext({})
+        if operator.logic:
+            exchange = Exchange(self.env["ARGOPERATOR_WORKSPACE"], self.env["ARGOPERATOR_STATE"])
+        with exchange as files:
+            run = self.run_of(operator, client, dict(files, ARGOPERATOR_KEY=key))
+            asked = []
+            run.later = asked.append
+            self.refer(operator, run)
+            code = with_logic(run, operator.logic) if operator.logic else apply(run)
+            return code, code != 0 and not run.recorded, asked[-1] if asked else None
+
+    def refer(self, operator, run):
+        """Stores what the custom resource refers to, before that is read."""
+        if run.related:
+            cr = run.client.get(run.parent_path())
+            if cr is None:
+                operator.referrers.drop(run.key)
+            else:
+                operator.referrers.put(run, run.key, cr)
+
+    def plan_next(self, key, code, wait):
+        """When the key runs again without an event."""
+        if code == 1:
+            failed = self.failures[key] = self.failures.get(key, -1) + 1
+            self.keys.later(key, min(FIRST_RETRY << min(failed, 20), LAST_RETRY), "tried again")
+            return
+        self.failures.pop(key, None)
+        if wait:
+            self.keys.later(key, wait, "its time has come")
+        elif wait is not None or not code:
+            self.keys.forget(key)
+
+    # Looks at the whole cluster
+
+    def look(self, operator, client):
+        """Requests all custom resources that need a reconcile. Returns the exit code."""
+        run, first = self.run_of(operator, client, {}), not operator.looked
+
+        def start(_, cr, reason):
+            self.keys.ask((operator.name, key_of(cr)), reason, always=True)
+            return True
+
+        if run.related or first and run.config.get("timer"):
+            found = set()
+            for cr in list_all(run, run.parent):
+                found.add(key_of(cr))
+                operator.referrers.put(run, key_of(cr), cr)
+                if first and run.config.get("timer"):
+                    start(run, cr, "its logic may want another time")
+            for key in set(operator.referrers.rules) - found:
+                operator.referrers.drop(key)
+        failed = look(run, start)
+        operator.looked = True
+        return 1 if failed else 0
+
+    def watch_sensor(self, client):
+        """Replaces the Sensor's pods if it receives no events any more, for example after the bus lost its store."""
+        if self.clock() - self.heard < HEARTBEAT_TIMEOUT:
+            return
+        self.heard = self.clock()
+        run = self.run_of(next(iter(self.operators.values())), client, {})
+        try:
+            for sensor in run.config["sensors"]:
+                replace_pods(run, sensor)
+        except Failed as failure:
+            log(f"the Sensor could not be restarted: {failure}")
+
+
+def with_logic(run, call):
+    """A reconcile whose logic is called between reading and writing."""
+    code = read(run)
+    if code or not os.path.exists(run.env["ARGOPERATOR_REQUEST"]):
+        return code
+    failure = call.call(run)
+    if not failure:
+        return apply(run)
+    log(f"failed: {failure}")
+    cr = run.get_parent()
+    if cr is not None:
+        record_failure(run, cr, cr["metadata"].get("generation", 0), f"reconcile failed: {failure}", None)
+    return 1
