@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 
@@ -22,7 +23,8 @@ func configMaps(p *plan.Plan) []Object {
 	}
 	programs := map[string]string{}
 	for name, text := range runtimeScripts() {
-		if name == clientScript || name == diagnosisScript && p.Reconcile.Diagnoses || name != diagnosisScript && reconciles {
+		if name == clientScript || name == diagnosisScript && p.Reconcile.Diagnoses ||
+			name != diagnosisScript && reconciles && !slices.Contains(scriptsOfOthers(p), name) {
 			programs[name] = text
 		}
 	}
@@ -44,8 +46,17 @@ const (
 	runtimeScript   = "reconcile.py"
 	clientScript    = "api.py" // the only module that diagnose.py imports; reconcile.py imports all of them
 	diagnosisScript = "diagnose.py"
+	workerScript    = "serve.py"
 	runtimeConfig   = "config.json"
 )
+
+// scriptsOfOthers returns the modules that only the worker imports, or only a Workflow's pods.
+func scriptsOfOthers(p *plan.Plan) []string {
+	if p.Reconcile.Execution.Stays {
+		return []string{runtimeScript, "steps.py"}
+	}
+	return []string{workerScript, "worker.py", "keys.py", "lease.py", "metrics.py", "calls.py", "referrers.py"}
+}
 
 // runtimeScripts returns the texts of argoperator's own programs by the names of their files.
 var runtimeScripts = sync.OnceValue(func() map[string]string {
@@ -74,7 +85,7 @@ func RunsOnly(c corev1.Container, programs map[string]string) bool {
 		}
 	}
 	return len(c.Command) == 3 && c.Command[0] == "python3" && c.Command[1] == "-B" &&
-		(c.Command[2] == RuntimeDir+"/"+runtimeScript || c.Command[2] == RuntimeDir+"/"+diagnosisScript)
+		slices.Contains([]string{runtimeScript, workerScript, diagnosisScript}, strings.TrimPrefix(c.Command[2], RuntimeDir+"/"))
 }
 
 func configMap(p *plan.Plan, name string, data map[string]string) Object {

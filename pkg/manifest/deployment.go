@@ -141,8 +141,7 @@ func credentialsVolume() corev1.Volume {
 }
 
 func workerContainer(p *plan.Plan) corev1.Container {
-	c := *scriptContainer(p, "runtime", runtimeScript)
-	c.Args = []string{"serve"}
+	c := *scriptContainer(p, "runtime", workerScript)
 	c.Env = []corev1.EnvVar{
 		{Name: "ARGOPERATOR_CONFIG", Value: RuntimeDir + "/" + runtimeConfig},
 		fromField("POD_NAME", "metadata.name"), fromField("POD_IP", "status.podIP"),

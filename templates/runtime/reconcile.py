@@ -7,7 +7,6 @@ configuration in config.json next to this file. Standard library only, because t
 Every run reads the cluster first and is idempotent: a second run changes nothing.
 Exit codes: 0 success, 1 failed, retry, 2 refused (the same input would fail again).
 """
-import datetime
 import os
 import sys
 import time
@@ -17,8 +16,7 @@ from apply import apply
 from hook import read
 from report import report
 from resync import enqueue, resync
-from run import Run, deep_thread, write
-from serve import serve
+from run import Run, deep_thread, utc_now, write
 from sensors import rotate
 from steps import steps_read, steps_set_owner, steps_status
 
@@ -27,15 +25,9 @@ COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "e
             "rotate": rotate}
 
 
-def utc_now():
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def main(arguments, env=os.environ, sleep=time.sleep, clock=time.monotonic, now=utc_now):
-    if arguments == ["serve"]:
-        return serve(env, now, sleep, clock)
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
-        log(f"usage: reconcile.py {'|'.join(COMMANDS)}|serve")
+        log(f"usage: reconcile.py {'|'.join(COMMANDS)}")
         return 2
     client, code = Client(env, sleep, clock), 1
     try:
@@ -60,6 +52,4 @@ def deep(work):
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["serve"]:  # its own threads are deep; signals arrive in this one
-        sys.exit(main(sys.argv[1:]))
     sys.exit(deep(lambda: main(sys.argv[1:])))

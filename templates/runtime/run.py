@@ -1,5 +1,6 @@
 """One run of one operator: its configuration, its custom resource, and which children belong to that."""
 import base64
+import datetime
 import hashlib
 import json
 import os
@@ -262,6 +263,11 @@ def annotate(run, cr, key, value):
     except ApiError as error:
         if error.status != 404:
             raise
+
+
+def utc_now():
+    """The time in the form of Kubernetes."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def deep_thread(work):

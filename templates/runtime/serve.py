@@ -1,4 +1,5 @@
-"""serve: the process of a worker: its endpoints, its Lease, its end.
+#!/usr/bin/env python3
+"""The process of a worker: its endpoints, its Lease, its end.
 
 Port 8080 takes the events of the Sensor; what a forged one can cause is one reconcile of a custom resource that exists.
 Port 7777 has /metrics, /healthz and /readyz.
@@ -9,11 +10,13 @@ import json
 import os
 import signal
 import socket
+import sys
 import threading
+import time
 
 from api import log
 from lease import RENEWAL, Lease
-from run import deep_thread, read_config
+from run import deep_thread, read_config, utc_now
 from worker import Worker
 
 EVENTS, METRICS = 8080, 7777  # ports
@@ -163,9 +166,9 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # the other side has gone
 
 
-def serve(env, now, sleep, clock):
+def main(env=os.environ):
     """Runs a worker until it is told to stop. Returns the exit code."""
-    process = Process(env, now, sleep, clock)
+    process = Process(env, utc_now, time.sleep, time.monotonic)
     signal.signal(signal.SIGTERM, lambda *_: process.stopped.set())
     address = env.get("ARGOPERATOR_ADDRESS") or ("::" if socket.has_dualstack_ipv6() else "0.0.0.0")
     servers = [Server(address, EVENTS, Events, process), Server(address, METRICS, Observation, process)]
@@ -174,3 +177,7 @@ def serve(env, now, sleep, clock):
     finally:
         for server in servers:
             server.server_close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -85,13 +85,13 @@ func TestParentEvents(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got := evaluate(t, parentJQ(testPlan(tt.finalizer)), tt.event)
+			got := evaluate(t, parentJQ(testPlan(tt.finalizer), 0), tt.event)
 			if got["go"] != tt.want {
 				t.Errorf("go = %v, want %v: %s", got["go"], tt.want, tt.reason)
 			}
 		})
 	}
-	got := evaluate(t, parentJQ(testPlan("")), object{"type": "ADD", "body": cr(1, nil), "oldBody": nil})
+	got := evaluate(t, parentJQ(testPlan(""), 0), object{"type": "ADD", "body": cr(1, nil), "oldBody": nil})
 	want := object{"go": true, "key": "shop.my.cache", "name": "memcached-my-cache-"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -99,7 +99,7 @@ func TestParentEvents(t *testing.T) {
 }
 
 func TestParentEventOfClusterScope(t *testing.T) {
-	got := evaluate(t, parentJQ(testPlan("")), object{"type": "ADD", "body": object{"metadata": object{"name": "n"}}, "oldBody": nil})
+	got := evaluate(t, parentJQ(testPlan(""), 0), object{"type": "ADD", "body": object{"metadata": object{"name": "n"}}, "oldBody": nil})
 	if got["key"] != ".n" {
 		t.Errorf("key = %q, want .n", got["key"])
 	}
@@ -109,7 +109,7 @@ func TestParentIsNoChild(t *testing.T) {
 	p := testPlan("")
 	p.Children = []Child{{Name: "copy", Kind: Kind{Group: "cache.example.com", Kind: "Memcached"}}}
 	ours := cr(1, object{"labels": object{ManagedBy: "memcached"}})
-	if got := evaluate(t, parentJQ(p), object{"type": "ADD", "body": ours, "oldBody": nil}); got["go"] != false {
+	if got := evaluate(t, parentJQ(p, 0), object{"type": "ADD", "body": ours, "oldBody": nil}); got["go"] != false {
 		t.Error("a child of the watched kind starts a reconcile of itself")
 	}
 }
@@ -119,7 +119,7 @@ func TestWorkflowNameFits(t *testing.T) {
 	for range 253 {
 		long += "a"
 	}
-	got := evaluate(t, parentJQ(testPlan("")), object{"type": "ADD", "body": object{"metadata": object{"name": long, "namespace": "n"}}, "oldBody": nil})
+	got := evaluate(t, parentJQ(testPlan(""), 0), object{"type": "ADD", "body": object{"metadata": object{"name": long, "namespace": "n"}}, "oldBody": nil})
 	if name := got["name"].(string); len(name)+5 > 63 {
 		t.Errorf("generateName of %d characters leaves no room for five more", len(name))
 	}
