@@ -72,6 +72,11 @@ func digestOf(objects []Object) string {
 // workerLabel tells the pods of a worker from those of Argo Events.
 const workerLabel = "argoperator.dev/worker"
 
+// IsWorker reports whether a Deployment is a worker.
+func IsWorker(d *appsv1.Deployment) bool {
+	return d.Labels["app.kubernetes.io/managed-by"] == "argoperator" && d.Spec.Template.Labels[workerLabel] == d.Name
+}
+
 func workerLabels(p *plan.Plan, all bool) map[string]string {
 	labels := map[string]string{workerLabel: p.Names.Worker}
 	if all {

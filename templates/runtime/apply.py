@@ -37,14 +37,15 @@ def apply(run):
 
 def apply_desired(run, cr, state):
     alone = state["finalizing"] and not run.logic  # no template is computed any more
-    here = run.children(cr) if run.config.get("readsObjects") and not alone else []
+    listed = run.config.get("readsObjects") and not alone
+    here = run.children(cr) if listed else []
     if not run.logic:
         read_related(run, cr, state)
     refuse_templates(run, state)
     response = read_response(run) if run.logic else {"children": [], "status": {}}
     doomed = to_delete(run, state, response)
     wanted, live, held, failures = make_children(run, cr, state, response["children"], here)
-    failures += prune(run, cr, wanted)
+    failures += prune(run, cr, wanted, here if listed else None)
     failures += delete_related(run, doomed)
     waiting, refused = patch_others(run, cr, state, live)
     held, failures = held + waiting, failures + refused
@@ -94,7 +95,7 @@ def make_children(run, cr, state, answer, here):
             applied[key], written = child, True
             failures.pop(key, None)
             try:
-                live[key] = apply_child(run, cr, child)
+                live[key] = apply_child(run, cr, child, live.get(key))
                 log(f"applied {display_name(child)}")
             except Failed as failure:
                 log(f"failed: {failure}")

@@ -32,17 +32,21 @@ class Programs:
 
     def call(self, run):
         """Runs the program on the request of a reconcile. Returns why it failed, or ""."""
-        directory, ended = os.path.dirname(run.env["ARGOPERATOR_REQUEST"]), threading.Event()
-        name = os.path.basename(directory)
+        directory = os.path.dirname(run.env["ARGOPERATOR_REQUEST"])
+        return self._failure(directory, self.start(os.path.basename(directory), run.key))
+
+    def start(self, name, key):
+        """Runs the program in a directory. Returns whether it ended in time."""
+        ended = threading.Event()
         with self.lock:
             self.open[name] = ended
         try:
-            self._tell(f"run {name} {run.key}")
+            self._tell(f"run {name} {key}")
             in_time = ended.wait(self.seconds)
             if not in_time:
                 self._tell(f"kill {name}")
                 ended.wait(5)
-            return self._failure(directory, in_time)
+            return in_time
         finally:
             with self.lock:
                 self.open.pop(name, None)

@@ -10,12 +10,13 @@ TRIES = 5  # of a write with a conflict
 NO_VERSION = "1"     # a resourceVersion that no object has: an apply with it creates the object, or fails if it exists
 
 
-def apply_child(run, cr, child):
+def apply_child(run, cr, child, seen=None):
+    """Applies a child and returns the live object. `seen` is how a list had it."""
     entry = run.declared(child)
     path = path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"])
     try:
         for left in reversed(range(TRIES)):
-            live = run.client.get(path)
+            live, seen = seen or run.client.get(path), None
             adopts = check_owner(run, cr, child, live)
             live = live if adopts else replaced(run, entry, child, live)
             if live and (entry.get("never") or live["metadata"].get("deletionTimestamp") and entry.get("fixed")):
@@ -105,10 +106,10 @@ def has_other_owner(run, cr, metadata):
     return bool(other) and other["metadata"]["uid"] == uid
 
 
-def prune(run, cr, wanted):
-    """Deletes the children that are no longer wanted. Returns the failures."""
+def prune(run, cr, wanted, seen=None):
+    """Deletes the children that are no longer wanted, of those that a list had. Returns the failures."""
     keep, failures = {identity(child) for child in wanted}, []
-    for child in run.children(cr):
+    for child in run.children(cr) if seen is None else seen:
         entry, metadata = run.declared(child), child["metadata"]
         if identity(child) in keep or outlives(run, cr, child) or metadata.get("deletionTimestamp"):
             continue

@@ -27,6 +27,7 @@ KEY = re.compile("([a-z0-9]([-a-z0-9]*[a-z0-9])?)?[.][A-Za-z0-9]([-A-Za-z0-9_.:]
 RELATED_WAIT = 30         # seconds that an event of a related object waits for the custom resources that refer to it
 FIRST_RETRY, LAST_RETRY = 1, 300  # seconds until a failed reconcile is tried again: twice as many each time
 REPORTED = 3              # causes that the line of a reconcile names
+DUE = "its time has come"  # the cause of a reconcile that the logic asked for
 
 
 class Operator:
@@ -80,44 +81,40 @@ class Worker:
     # Events
 
     def receive(self, name, event):
-        """Serves an event of the Sensor. Returns whether it is acknowledged: whether it may be forgotten."""
-        if not isinstance(event, dict):
-            return True  # it is not for this worker
-        if "heartbeat" in event:
+        """Serves an event of the Sensor. Returns whether it is acknowledged: whether it may be forgotten. Custom resources that
+        refer to a changed object and take longer are found after a start, too, because each shows what it was reconciled
+        with."""
+        until = self.clock() + RELATED_WAIT if isinstance(event, dict) and "related" in event else None
+        for turn in self.turns_for(name, event):
+            while turn is not None and not turn.ended.wait(1):
+                if until is not None and self.clock() > until:
+                    return True
+            if turn is None or turn.lost:
+                return False
+        return True
+
+    def turns_for(self, name, event):
+        """Requests what an event asks for: the turns, None for each that finds no room."""
+        if isinstance(event, dict) and "heartbeat" in event:
             self.hear(event["heartbeat"])
-            return True
         operator = self.operators.get(name)
-        if operator is None:
-            return True
+        if operator is None or not isinstance(event, dict) or "heartbeat" in event:
+            return []
         if "related" in event:
-            return self.receive_related(operator, event["related"])
+            return self.turns_for_related(operator, event["related"])
         key = event.get("key")
         if not isinstance(key, str) or len(key) > 400 or not KEY.fullmatch(key):
-            return True  # the key of nothing
-        return self.wait_for([self.keys.ask((name, key), str(event.get("cause"))[:100])])
+            return []  # the key of nothing
+        return [self.keys.ask((name, key), str(event.get("cause"))[:100])]
 
-    def receive_related(self, operator, event):
-        """Requests the custom resources that refer to an object. Those that take longer are found after a start, too,
-        because each one shows what it was reconciled with."""
+    def turns_for_related(self, operator, event):
+        """Requests the custom resources that refer to an object."""
         if not operator.looked:  # it may be about a custom resource that is not known yet
-            return self.wait_for([self.keys.ask((operator.name, ""), "a related object changed", always=True)])
+            return [self.keys.ask((operator.name, ""), "a related object changed", always=True)]
         kind = (event["apiVersion"], event["kind"])
         found = operator.referrers.of(kind, event["metadata"], event.get("labels") or {})
         cause = f"{event['kind']} {event['metadata']['name']} changed"
-        turns = [self.keys.ask((operator.name, key), cause, always=True) for key in found]
-        return self.wait_for(turns, self.clock() + RELATED_WAIT)
-
-    def wait_for(self, turns, until=None):
-        """Waits until turns have ended. Returns whether none of them was lost."""
-        for turn in turns:
-            if turn is None:
-                return False
-            while not turn.ended.wait(1):
-                if until is not None and self.clock() > until:
-                    return True
-            if turn.lost:
-                return False
-        return True
+        return [self.keys.ask((operator.name, key), cause, always=True) for key in found]
 
     def hear(self, heartbeat):
         """Notes that the Sensor receives events. One that has subscribed since, or was away, may have missed some; its
@@ -140,10 +137,10 @@ class Worker:
             if turn is None:
                 client.close()
                 return
-            self.serve(turn, client)
+            log(self.serve(turn, client)[1])
 
     def serve(self, turn, client):
-        """One turn, and its line in the log."""
+        """One turn: its exit code, and its line in the log."""
         name, key = turn.key
         operator, began, sent = self.operators[name], self.clock(), client.sent
         code, lost, wait, api.KEPT.lines = 1, True, None, []
@@ -167,7 +164,7 @@ class Worker:
         causes = ", ".join(turn.causes[:REPORTED]) + (", …" if len(turn.causes) > REPORTED else "")
         who = f"{name} {key or 'all'}" if len(self.operators) > 1 else key or "all"
         told = "; ".join(" ".join(line.split()) for line in lines)
-        log(f"{who}: {causes}; {requests} requests, {seconds * 1000:.0f} ms; {told}")
+        return code, f"{who}: {causes}; {requests} requests, {seconds * 1000:.0f} ms; {told}"
 
     def reconcile(self, operator, key, client):
         """One reconcile: its exit code, whether its failure is nowhere to be seen, and after how many seconds its logic wants
@@ -200,7 +197,7 @@ class Worker:
             return
         self.failures.pop(key, None)
         if wait:
-            self.keys.later(key, wait, "its time has come")
+            self.keys.later(key, wait, DUE)
         elif wait is not None or not code:
             self.keys.forget(key)
 

@@ -153,9 +153,9 @@ class WorkerCase(Case):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             turn = worker.keys.take()
-            worker.serve(turn, self.client)
+            self.lines = worker.serve(turn, self.client)[1].splitlines()
             self.client.close()
-        self.lines = out.getvalue().splitlines()
+        self.assertEqual(out.getvalue(), "")
         return turn
 
     def send(self, worker, event):

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -87,8 +88,13 @@ func originsOf(result argoperator.Result) map[simulate.Origin]string {
 	for _, b := range result.Bundles() {
 		for _, o := range b.Objects {
 			switch o.(type) {
+<<<<<<< HEAD
 			case *wfv1.WorkflowTemplate, *wfv1.CronWorkflow:
 				out[simulate.Origin{Kind: o.GetObjectKind().GroupVersionKind().Kind, Name: o.GetName()}] = b.Name
+=======
+			case *wfv1.WorkflowTemplate, *appsv1.Deployment:
+				out[o.GetName()] = b.Name
+>>>>>>> 210662d0 (Run a worker as one living process in tests and dev)
 			}
 		}
 	}
@@ -103,7 +109,7 @@ func (l *Live) Load(ctx context.Context, result argoperator.Result) error {
 	var err error
 	g.sim, err = simulate.New(simulate.Inputs{
 		Objects: result.Objects(), Kinds: result.Kinds(), Runner: l.in.Runner, Now: time.Now, Prepared: simulate.NewPrepared(),
-		Remote: &simulate.Remote{API: l.api, Publish: g.publish, Relist: g.relist},
+		Remote: &simulate.Remote{API: l.api, Publish: g.publish, Relist: g.relist, Worked: g.worked, Later: g.later},
 	})
 	if err != nil {
 		return err
@@ -142,6 +148,9 @@ func (l *Live) Stop() {
 	}
 	g.mu.Unlock()
 	g.work.Wait()
+	if err := g.sim.Close(); err != nil {
+		l.note(StateFailed, err.Error())
+	}
 }
 
 func (g *generation) start() error {
@@ -149,6 +158,9 @@ func (g *generation) start() error {
 		if err := g.schedule(c); err != nil {
 			return err
 		}
+	}
+	for _, w := range g.sim.Workers() {
+		g.repeat(w)
 	}
 	if err := g.watchWorkflows(); err != nil {
 		return err

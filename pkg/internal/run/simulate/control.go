@@ -60,6 +60,11 @@ func (s *Simulation) Relist(ctx context.Context) error {
 // handles the resulting changes. CronWorkflows with a condition rotate tokens,
 // which the simulation does not need.
 func (s *Simulation) Resync(ctx context.Context) error {
+	for _, w := range s.workers {
+		if _, err := w.do(ctx, workerCommand{}); err != nil {
+			return err
+		}
+	}
 	for _, c := range s.CronWorkflows() {
 		if err := s.RunCron(ctx, c); err != nil {
 			return err

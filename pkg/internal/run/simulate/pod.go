@@ -262,7 +262,7 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 	program.Env, record.Missing = p.environment(c.Env)
 	written, brought := p.written(c)
 	program.Digest = brought.of(written).Digest
-	if program.API = hasToken(written); program.API { // others may not call the API server
+	if program.API = brought.hasToken(written); program.API { // others may not call the API server
 		program.Mounts = append(program.Mounts, p.clockMount())
 		program.Env = append(
 			program.Env,

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
@@ -31,8 +32,16 @@ func UserPrograms(objects []manifest.Object, runner Runner) []Code {
 	}
 	var out []Code
 	for _, o := range objects {
-		t, ok := o.(*wfv1.WorkflowTemplate)
-		if !ok {
+		var t wfv1.WorkflowTemplate
+		switch o := o.(type) {
+		case *wfv1.WorkflowTemplate:
+			t = *o
+		case *appsv1.Deployment:
+			if !manifest.IsWorker(o) {
+				continue
+			}
+			t.Namespace, t.Spec.Templates = o.Namespace, []wfv1.Template{podOf(o)}
+		default:
 			continue
 		}
 		for _, template := range t.Spec.Templates {
@@ -113,7 +122,7 @@ func (c coder) files(m corev1.VolumeMount) map[string]string {
 // own reports whether a container runs argoperator's own program.
 func (c coder) own(container corev1.Container) bool {
 	i := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == manifest.RuntimeDir })
-	return i >= 0 && hasToken(container) && manifest.RunsOnly(container, c.files(container.VolumeMounts[i]))
+	return i >= 0 && c.hasToken(container) && manifest.RunsOnly(container, c.files(container.VolumeMounts[i]))
 }
 
 // own returns the user's part of a command that waits for other containers before.
@@ -125,7 +134,12 @@ func own(command []string) []string {
 }
 
 // hasToken reports whether a container has the token of the pod's service account, which
-// programs of users do not get.
-func hasToken(c corev1.Container) bool {
-	return !slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == credentials })
+// programs of users do not get: their containers mount another volume in its place. The
+// pods of a worker mount it where it is needed only.
+func (c coder) hasToken(container corev1.Container) bool {
+	i := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == credentials })
+	if slices.ContainsFunc(c.template.Volumes, func(v corev1.Volume) bool { return v.Projected != nil }) {
+		return i >= 0
+	}
+	return i < 0
 }

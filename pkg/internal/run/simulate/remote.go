@@ -26,6 +26,10 @@ type Remote struct {
 	// Relist publishes an event for every existing object, as EventSources do when they
 	// restart.
 	Relist func()
+	// Worked takes what a worker has done for one custom resource.
+	Worked func(*Workflow)
+	// Later does some work of a worker after a time.
+	Later func(after time.Duration, do func(ctx context.Context) error)
 }
 
 // Watch is one list and watch of an EventSource.

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,12 +50,12 @@ type Rendering struct {
 
 // Render applies actions one after the other and returns what the operator makes of
 // them.
-func Render(ctx context.Context, in Inputs, actions []Action) (Rendering, error) {
+func Render(ctx context.Context, in Inputs, actions []Action) (out Rendering, err error) {
 	s, err := New(in)
 	if err != nil {
 		return Rendering{}, err
 	}
-	var out Rendering
+	defer func() { err = errors.Join(err, s.Close()) }()
 	var all []cluster.Key               // the custom resources
 	isOne := map[cluster.Key]bool{}     // of them
 	children := map[int][]cluster.Key{} // by the index of the action that created them

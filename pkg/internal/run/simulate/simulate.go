@@ -12,6 +12,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -65,6 +66,7 @@ type Simulation struct {
 	policies      map[string]*admissionregistrationv1.ValidatingAdmissionPolicy
 	sources       []*eventsv1.EventSource
 	timers        []timer
+	workers       []*worker
 	later         time.Duration // how long Workflows have waited so far; programs see their clock advanced by this much
 	progressFunc  func(what string)
 	runner        Runner
@@ -119,6 +121,10 @@ func (s *Simulation) install(o manifest.Object) error {
 		s.configMaps[place] = o
 	case *wfv1.WorkflowTemplate:
 		s.templates[place] = o
+	case *appsv1.Deployment:
+		if w := s.newWorker(o); w != nil {
+			s.workers = append(s.workers, w)
+		}
 	case *wfv1.CronWorkflow:
 		s.crons = append(s.crons, o)
 	case *admissionregistrationv1.ValidatingAdmissionPolicy:

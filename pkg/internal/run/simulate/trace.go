@@ -240,10 +240,17 @@ type Attempt struct {
 
 // Workflow is one run of a Workflow.
 type Workflow struct {
+<<<<<<< HEAD
 	Namespace, Name string
 	Origin          Origin
 	Containers      []Container
 	Failure         string // empty on success
+=======
+	Namespace, Name, Template string
+	Key                       string // of a worker: that of the custom resource; "" otherwise, and for a look at all
+	Containers                []Container
+	Failure                   string // empty on success
+>>>>>>> 210662d0 (Run a worker as one living process in tests and dev)
 }
 
 // Origin is the object whose spec a Workflow runs: a WorkflowTemplate or a CronWorkflow.

@@ -89,7 +89,7 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 		return out, nil
 	}
 	recorder := &cluster.Recorder{Cluster: s.api, Account: accountOf(sensor)}
-	implementation, err := s.implementation(sensor, trigger, recorder)
+	implementation, err := s.implementation(ctx, sensor, trigger, recorder)
 	if err != nil {
 		return out, err
 	}
@@ -159,6 +159,7 @@ type implementation interface {
 
 // implementation returns nil for a type that does not act on the cluster.
 func (s *Simulation) implementation(
+	ctx context.Context,
 	sensor *eventsv1.Sensor,
 	trigger *eventsv1.Trigger,
 	recorder *cluster.Recorder,
@@ -170,6 +171,9 @@ func (s *Simulation) implementation(
 		t.HTTP.TLS, t.HTTP.SecureHeaders, t.HTTP.BasicAuth = nil, nil, nil
 		clients := sharedutil.NewStringKeyedMap[*http.Client]()
 		clients.Store(t.Name, &http.Client{Transport: recorder})
+		if w := s.workerOf(t.HTTP); w != nil {
+			clients.Store(t.Name, &http.Client{Transport: workerTransport{w, ctx}})
+		}
 		return httptrigger.NewHTTPTrigger(clients, sensor, trigger, silent)
 	case t.K8s != nil:
 		client, err := dynamic.NewForConfig(&rest.Config{Host: "http://cluster", Transport: recorder, QPS: -1, UserAgent: "argo-events"})

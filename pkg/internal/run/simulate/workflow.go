@@ -189,6 +189,9 @@ func (r *run) templateNamed(name string) (wfv1.Template, bool) {
 // were deleted. The next Run handles the resulting changes. It returns how many
 // Workflows ran.
 func (s *Simulation) FireTimers(ctx context.Context) (int, error) {
+	if ran, err := s.fireWorkers(ctx); ran > 0 || err != nil {
+		return ran, err
+	}
 	waiting := s.timers
 	s.timers = nil
 	slices.SortStableFunc(waiting, func(a, b timer) int { return a.due.Compare(b.due) })

@@ -9,6 +9,7 @@ package testsuite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -207,13 +208,16 @@ func gather(done []chan outcome, o Options, cancel func()) ([]Result, error) {
 	return out, nil
 }
 
-func (j job) run(ctx context.Context, o Options) (Result, error) {
-	out := Result{Test: j.test}
+func (j job) run(ctx context.Context, o Options) (out Result, err error) {
+	out = Result{Test: j.test}
 	if err := ctx.Err(); err != nil {
 		return out, err
 	}
 	since := stopwatch(o.Now)
 	p, wrong, err := newTestRun(ctx, j, o)
+	if p != nil {
+		defer func() { err = errors.Join(err, p.s.Close()) }()
+	}
 	if err != nil {
 		return out, fmt.Errorf("test %s: %w", j.test.Metadata.Name, err)
 	}

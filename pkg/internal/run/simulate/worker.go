@@ -1,0 +1,414 @@
+package simulate
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// workerDriver runs the operator's own program of a worker for the simulation.
+//
+//go:embed worker.py
+var workerDriver []byte
+
+// worker is the pod of a Deployment that reconciles. Its program lives as long as the
+// simulation; it asks the API server for its next command, and handles one at a time.
+type worker struct {
+	pod
+	container, logic corev1.Container // logic is empty if there is none
+	start            sync.Once
+	startErr         error
+	stop             context.CancelFunc
+	mu               sync.Mutex // one command at a time
+	commands         chan workerCommand
+	results          chan workerResult
+	ended            chan error
+	ctx              context.Context // of the current command
+	records          []Container     // of the logic, in the current command
+	timers           map[string]time.Time
+}
+
+// workerCommand is an event of the Sensor, or the key of a custom resource whose time has
+// come; the empty key is a look at all.
+type workerCommand struct {
+	Event json.RawMessage `json:"event,omitempty"`
+	Key   string          `json:"key"`
+}
+
+type workerResult struct {
+	Acknowledged bool
+	Turns        []struct {
+		Key, Line string
+		Code      int
+	}
+	Waits []struct {
+		Key     string
+		Seconds float64
+	}
+}
+
+// newWorker returns the worker of a Deployment; nil if it is another one.
+func (s *Simulation) newWorker(d *appsv1.Deployment) *worker {
+	spec := d.Spec.Template.Spec
+	if !manifest.IsWorker(d) {
+		return nil
+	}
+	w := &worker{
+		container: spec.Containers[0], commands: make(chan workerCommand), results: make(chan workerResult), ended: make(chan error, 1),
+		timers: map[string]time.Time{},
+	}
+	if len(spec.Containers) > 1 {
+		w.logic = spec.Containers[1]
+	}
+	w.pod = pod{
+		run: &run{s: s, spec: wfv1.WorkflowSpec{ServiceAccountName: spec.ServiceAccountName}, record: &Workflow{
+			Namespace: d.Namespace, Name: d.Name,
+		}},
+		template: podOf(d),
+	}
+	return w
+}
+
+// podOf returns the pod of a Deployment in the form of a template.
+func podOf(d *appsv1.Deployment) wfv1.Template {
+	set := &wfv1.ContainerSetTemplate{}
+	for _, c := range d.Spec.Template.Spec.Containers {
+		set.Containers = append(set.Containers, wfv1.ContainerNode{Container: c})
+	}
+	return wfv1.Template{Name: d.Name, Volumes: d.Spec.Template.Spec.Volumes, ContainerSet: set}
+}
+
+// Close ends the workers of the simulation.
+func (s *Simulation) Close() error {
+	var errs []error
+	for _, w := range s.workers {
+		if w.stop != nil {
+			w.stop()
+			<-w.ended
+			w.api.close()
+			errs = append(errs, os.RemoveAll(w.dir))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// begin starts the program.
+func (w *worker) begin() error {
+	if w.s.runner == nil {
+		return fmt.Errorf("no runner for the programs of Deployment %s", w.record.Name)
+	}
+	var err error
+	if w.dir, err = os.MkdirTemp("", "argoperator-pod-*"); err != nil {
+		return fmt.Errorf("creating the directory of the pod: %w", err)
+	}
+	current := http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.s.api.ServeHTTP(rw, r) }) // Intercept replaces it
+	if w.api, err = serve(current, w.account()); err != nil {
+		return err
+	}
+	w.api.server.Handler = w
+	if err := errors.Join(w.volumes(), w.clock()); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(w.clockMount().Source, "worker.py"), workerDriver, 0o644); err != nil {
+		return fmt.Errorf("creating the worker: %w", err)
+	}
+	program := w.program(w.container)
+	program.Command = []string{"python3", "-B", clockDir + "/worker.py", manifest.RuntimeDir}
+	program.API, program.Mounts = true, append(program.Mounts, w.clockMount())
+	program.Env = append(program.Env, "ARGOPERATOR_API="+w.api.address, "PYTHONPATH="+clockDir)
+	ctx, stop := context.WithCancel(context.Background())
+	w.stop = stop
+	go func() {
+		output, code, err := w.s.runner.Run(ctx, program)
+		if err == nil {
+			err = fmt.Errorf("the program of Deployment %s ended with exit code %d: %s", w.record.Name, code, bytes.TrimSpace(output))
+		}
+		w.ended <- err
+	}()
+	return nil
+}
+
+// program returns a container as a program.
+func (w *worker) program(c corev1.Container) Program {
+	p := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: w.dir, Command: slices.Concat(c.Command, c.Args)}
+	for _, m := range c.VolumeMounts {
+		p.Mounts = append(p.Mounts, w.mount(m))
+	}
+	p.Env, _ = w.environment(c.Env)
+	return p
+}
+
+// do sends a command and returns when the worker has done it.
+func (w *worker) do(ctx context.Context, command workerCommand) (workerResult, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.start.Do(func() { w.startErr = w.begin() })
+	if w.startErr != nil {
+		return workerResult{}, w.startErr
+	}
+	w.ctx, w.records = ctx, nil
+	w.s.progress("Deployment %s", w.record.Name)
+	select {
+	case w.commands <- command:
+	case err := <-w.ended:
+		w.ended <- err
+		return workerResult{}, err
+	case <-ctx.Done():
+		return workerResult{}, context.Cause(ctx)
+	}
+	select {
+	case result := <-w.results:
+		w.remember(result)
+		return result, nil
+	case err := <-w.ended:
+		w.ended <- err
+		return workerResult{}, err
+	}
+}
+
+// remember adds what the worker has done to the trace, and keeps its timers.
+func (w *worker) remember(result workerResult) {
+	calls := w.api.TakeCalls()
+	w.s.normalizeCalls(calls)
+	for i, turn := range result.Turns {
+		delete(w.timers, turn.Key)
+		record := &Workflow{Namespace: w.record.Namespace, Name: w.record.Name, Template: w.record.Name, Key: turn.Key}
+		if turn.Code != 0 {
+			record.Failure = turn.Line
+		}
+		main := Container{Template: w.record.Name, Name: w.container.Name, Output: turn.Line + "\n", ExitCode: turn.Code}
+		if i == len(result.Turns)-1 {
+			main.Calls = calls
+			record.Containers = slices.Clone(w.records)
+		}
+		record.Containers = append(record.Containers, main)
+		if w.s.remote != nil {
+			w.s.remote.Worked(record)
+		} else {
+			w.s.trace = append(w.s.trace, Step{Workflow: record})
+		}
+	}
+	for _, wait := range result.Waits {
+		after := time.Duration(wait.Seconds * float64(time.Second))
+		w.timers[wait.Key] = w.s.now().Add(after)
+		if w.s.remote != nil {
+			w.s.remote.Later(after, func(ctx context.Context) error { return w.due(ctx, wait.Key) })
+		}
+	}
+}
+
+// ServeHTTP serves the requests of the program: for its commands, and those to the API
+// server.
+func (w *worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	path, own := strings.CutPrefix(r.URL.Path, "/argoperator.dev/")
+	if !own {
+		w.api.ServeHTTP(rw, r)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	var answer any
+	switch path {
+	case "next":
+		var result workerResult
+		if string(body) != "{}" {
+			if err := json.Unmarshal(body, &result); err != nil {
+				return
+			}
+			w.results <- result
+		}
+		select {
+		case answer = <-w.commands:
+		case <-r.Context().Done():
+			return
+		}
+	case "call":
+		var call struct{ Directory, Key string }
+		if err := json.Unmarshal(body, &call); err != nil {
+			return
+		}
+		answer = map[string]bool{"inTime": w.call(call.Directory, call.Key)}
+	}
+	_ = json.NewEncoder(rw).Encode(answer) // the program is gone
+}
+
+// call runs the logic as the shell in its container does, and reports whether it ended in
+// time.
+func (w *worker) call(directory, key string) bool {
+	const workspace = "/workspace"
+	dir := workspace + "/" + directory
+	program := w.program(w.logic)
+	program.Command, program.Dir = own(program.Command), w.logic.WorkingDir
+	program.Digest = w.coder().of(w.logic).Digest
+	program.Env = append(program.Env, "ARGOPERATOR_KEY="+key, "ARGOPERATOR_REQUEST="+dir+"/request.json",
+		"ARGOPERATOR_RESPONSE="+dir+"/response.json")
+	ctx, stop := withDeadline(w.ctx, w.config().Logic.Seconds)
+	defer stop()
+	output, code, err := w.s.runner.Run(ctx, program)
+	late := deadlineOf(ctx)
+	local := program.localPath(dir)
+	_ = os.WriteFile(filepath.Join(local, "output"), output, 0o644)
+	record := Container{
+		Template: w.record.Name, Name: w.logic.Name, Command: program.Command,
+		Output: withMountPaths(string(output), program.Mounts), ExitCode: code,
+	}
+	switch {
+	case err != nil && late != nil:
+		record.ExitCode, record.Killed = exitKilled, late.Error()
+	case err != nil:
+		record.ExitCode, record.Output = notFound, err.Error()
+		_ = os.WriteFile(filepath.Join(local, "output"), []byte(err.Error()), 0o644)
+		fallthrough
+	default:
+		_ = os.WriteFile(filepath.Join(local, "exit"), []byte(strconv.Itoa(record.ExitCode)), 0o644)
+	}
+	w.records = append(w.records, record)
+	return record.Killed == ""
+}
+
+// coder finds what a definition decides about the program.
+func (w *worker) coder() coder {
+	return coder{namespace: w.record.Namespace, template: w.template, configMaps: w.s.configMaps, images: w.s.runner.Isolated()}
+}
+
+// workerConfig is what the simulation needs of the configuration of a worker.
+type workerConfig struct {
+	ResyncSeconds int
+	Logic         struct{ Seconds int64 }
+}
+
+func (w *worker) config() workerConfig {
+	var config workerConfig
+	for _, v := range w.template.Volumes {
+		if v.ConfigMap == nil {
+			continue
+		}
+		if files := w.s.configMaps[w.record.Namespace+"/"+v.ConfigMap.Name]; files != nil && files.Data["config.json"] != "" {
+			_ = json.Unmarshal([]byte(files.Data["config.json"]), &config) // argoperator's own
+		}
+	}
+	return config
+}
+
+// workerOf returns the worker that a trigger sends its events to; nil: none.
+func (s *Simulation) workerOf(t *eventsv1.HTTPTrigger) *worker {
+	for _, w := range s.workers {
+		if strings.HasPrefix(t.URL, fmt.Sprintf("http://%s.%s.svc:", w.record.Name, w.record.Namespace)) {
+			return w
+		}
+	}
+	return nil
+}
+
+// workerTransport sends requests to a worker.
+type workerTransport struct {
+	worker *worker
+	ctx    context.Context
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t workerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body workerCommand
+	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+		return nil, fmt.Errorf("decoding an event: %w", err)
+	}
+	result, err := t.worker.do(t.ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	status := http.StatusOK
+	if !result.Acknowledged {
+		status = http.StatusServiceUnavailable
+	}
+	return &http.Response{StatusCode: status, Body: http.NoBody, Request: r, Header: http.Header{}}, nil
+}
+
+// due runs a custom resource whose time has come, unless that has changed since.
+func (w *worker) due(ctx context.Context, key string) error {
+	w.mu.Lock()
+	at, waits := w.timers[key]
+	w.mu.Unlock()
+	if !waits || at.After(w.s.now()) {
+		return nil
+	}
+	_, err := w.do(ctx, workerCommand{Key: key})
+	return err
+}
+
+// Workers returns the Deployments of the workers.
+func (s *Simulation) Workers() []Worker {
+	var out []Worker
+	for _, w := range s.workers {
+		out = append(out, Worker{w})
+	}
+	return out
+}
+
+// Worker is the pod of a Deployment that reconciles.
+type Worker struct{ w *worker }
+
+// Name returns the name of the Deployment.
+func (o Worker) Name() string { return o.w.record.Name }
+
+// Namespace returns the namespace of the Deployment.
+func (o Worker) Namespace() string { return o.w.record.Namespace }
+
+// Resync returns the time between two looks at all custom resources.
+func (o Worker) Resync() time.Duration {
+	return time.Duration(o.w.config().ResyncSeconds) * time.Second
+}
+
+// Look makes the worker look at all custom resources.
+func (o Worker) Look(ctx context.Context) error {
+	_, err := o.w.do(ctx, workerCommand{})
+	return err
+}
+
+// fireWorkers runs the custom resources whose logic asked for a time, in order, and returns
+// how many ran.
+func (s *Simulation) fireWorkers(ctx context.Context) (int, error) {
+	ran := 0
+	for _, w := range s.workers {
+		type due struct {
+			key string
+			at  time.Time
+		}
+		var all []due
+		for key, at := range w.timers {
+			all = append(all, due{key, at})
+		}
+		slices.SortFunc(all, func(a, b due) int { return a.at.Compare(b.at) })
+		clear(w.timers)
+		for _, one := range all {
+			ran++
+			if wait := one.at.Sub(s.now()); wait > 0 {
+				s.later += wait
+			}
+			if _, err := w.do(ctx, workerCommand{Key: one.key}); err != nil {
+				return ran, err
+			}
+		}
+	}
+	return ran, nil
+}
