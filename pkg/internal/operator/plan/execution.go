@@ -25,8 +25,9 @@ func execution(e Engine) Execution {
 		}
 	case Worker:
 		return Execution{
-			RunsPods: true, Stays: true, OneReconcilePod: true, Prunes: true, Writer: WorkerAccount, ChildEvents: []string{"UPDATE", "DELETE"},
-			Summary: "one pod that stays; no Workflows",
+			RunsPods: true, Stays: true, OneReconcilePod: true, Prunes: true, Writer: WorkerAccount,
+			ChildEvents: []string{"UPDATE", "DELETE"},
+			Summary:     "one pod that stays; no Workflows",
 		}
 	case Steps:
 		return Execution{

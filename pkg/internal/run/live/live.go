@@ -88,13 +88,8 @@ func originsOf(result argoperator.Result) map[simulate.Origin]string {
 	for _, b := range result.Bundles() {
 		for _, o := range b.Objects {
 			switch o.(type) {
-<<<<<<< HEAD
-			case *wfv1.WorkflowTemplate, *wfv1.CronWorkflow:
+			case *wfv1.WorkflowTemplate, *wfv1.CronWorkflow, *appsv1.Deployment:
 				out[simulate.Origin{Kind: o.GetObjectKind().GroupVersionKind().Kind, Name: o.GetName()}] = b.Name
-=======
-			case *wfv1.WorkflowTemplate, *appsv1.Deployment:
-				out[o.GetName()] = b.Name
->>>>>>> 210662d0 (Run a worker as one living process in tests and dev)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // worked records what a worker has done for one custom resource.
 func (g *generation) worked(w *simulate.Workflow) {
-	record := g.view.Workflow(w, g.templates[w.Template])
+	record := g.view.Workflow(w, g.origins[w.Origin])
 	record.Time = time.Now()
 	g.records.add(record)
 	for _, c := range w.Containers {

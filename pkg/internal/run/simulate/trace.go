@@ -240,20 +240,14 @@ type Attempt struct {
 
 // Workflow is one run of a Workflow.
 type Workflow struct {
-<<<<<<< HEAD
 	Namespace, Name string
 	Origin          Origin
+	Key             string // of a worker: that of the custom resource; "" otherwise, and for a look at all
 	Containers      []Container
 	Failure         string // empty on success
-=======
-	Namespace, Name, Template string
-	Key                       string // of a worker: that of the custom resource; "" otherwise, and for a look at all
-	Containers                []Container
-	Failure                   string // empty on success
->>>>>>> 210662d0 (Run a worker as one living process in tests and dev)
 }
 
-// Origin is the object whose spec a Workflow runs: a WorkflowTemplate or a CronWorkflow.
+// Origin is the object whose spec runs: a WorkflowTemplate, a CronWorkflow or, for a worker, a Deployment.
 type Origin struct{ Kind, Name string }
 
 // Container is one program that ran or was skipped.

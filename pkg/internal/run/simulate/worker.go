@@ -81,7 +81,7 @@ func (s *Simulation) newWorker(d *appsv1.Deployment) *worker {
 	}
 	w.pod = pod{
 		run: &run{s: s, spec: wfv1.WorkflowSpec{ServiceAccountName: spec.ServiceAccountName}, record: &Workflow{
-			Namespace: d.Namespace, Name: d.Name,
+			Namespace: d.Namespace, Name: d.Name, Origin: Origin{Kind: "Deployment", Name: d.Name},
 		}},
 		template: podOf(d),
 	}
@@ -191,7 +191,7 @@ func (w *worker) remember(result workerResult) {
 	w.s.normalizeCalls(calls)
 	for i, turn := range result.Turns {
 		delete(w.timers, turn.Key)
-		record := &Workflow{Namespace: w.record.Namespace, Name: w.record.Name, Template: w.record.Name, Key: turn.Key}
+		record := &Workflow{Namespace: w.record.Namespace, Name: w.record.Name, Origin: w.record.Origin, Key: turn.Key}
 		if turn.Code != 0 {
 			record.Failure = turn.Line
 		}
