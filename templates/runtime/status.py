@@ -205,15 +205,17 @@ def event_of(run, cr, kind, reason):
     name = f"{metadata['name'][:200].rstrip('-.')}.{metadata['uid'][:8].rstrip('-')}.{metadata['resourceVersion']}"
     about = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in metadata}
     workflow = run.env.get("ARGOPERATOR_WORKFLOW", "")
-    related = {} if run.config.get("worker") else {"related": dict(WORKFLOW, namespace=run.config["namespace"], name=workflow)}
-    return dict(related, **{
+    event = {
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"namespace": metadata.get("namespace") or "default", "name": name},
         "involvedObject": dict(about, apiVersion=run.parent["apiVersion"], kind=run.parent["kind"]),
         "type": kind, "reason": reason[:128], "action": "Reconcile", "message": truncated(ready_condition(cr)),
         "source": {"component": run.operator},
         "reportingComponent": run.operator, "reportingInstance": (workflow or run.operator)[:128],
-        "firstTimestamp": now, "lastTimestamp": now, "eventTime": now[:-1] + ".000000Z", "count": 1})
+        "firstTimestamp": now, "lastTimestamp": now, "eventTime": now[:-1] + ".000000Z", "count": 1}
+    if workflow:
+        event["related"] = dict(WORKFLOW, namespace=run.config["namespace"], name=workflow)
+    return event
 
 
 def truncated(given):

@@ -7,7 +7,6 @@ reconciles those that need it.
 import contextlib
 import os
 import re
-import threading
 import time
 
 import api

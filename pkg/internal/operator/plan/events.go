@@ -158,7 +158,7 @@ func dnsLabel(name string) string {
 }
 
 // workerSensor returns the Sensor that sends each event to the worker. A trigger handles one
-// event at a time, so the custom resources have several, their lanes.
+// event at a time, so several share the custom resources.
 func workerSensor(p *configured) Sensor {
 	sensor := Sensor{Name: p.Names.Sensor}
 	add := func(e Event, suffix, jq string) {
@@ -174,8 +174,8 @@ func workerSensor(p *configured) Sensor {
 		case e.Selector != nil:
 			add(e, "", childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p))))
 		default:
-			for lane := range p.Reconcile.Concurrency {
-				add(e, "-"+strconv.Itoa(lane+1), parentJQ(p, lane))
+			for partition := range p.Reconcile.Concurrency {
+				add(e, "-"+strconv.Itoa(partition+1), parentJQ(p, partition))
 			}
 		}
 	}
@@ -201,7 +201,7 @@ func statusReads(p *configured) [][]string {
 }
 
 // parentJQ returns the program for events of custom resources: direct/parent.jq.
-func parentJQ(p *configured, lane int) string {
+func parentJQ(p *configured, partition int) string {
 	var children, reads []string
 	if p.Reconcile.Execution.Stays {
 		for _, path := range statusReads(p) {
@@ -227,8 +227,8 @@ func parentJQ(p *configured, lane int) string {
 		"hole::exactNumbers": exactNumbers(large), "hole::children": jqfile.RawList(strings.Join(children, ", ")),
 		"annotation::related": jqfile.String(RelatedDigest),
 		"option::readsStatus": jqfile.Bool(len(reads) > 0), "hole::fields": jqfile.RawList(strings.Join(reads, ", ")),
-		"option::lanes": jqfile.Bool(p.Reconcile.Execution.Stays && p.Reconcile.Concurrency > 1),
-		"hole::lanes":   jqfile.Number(p.Reconcile.Concurrency), "hole::lane": jqfile.Number(lane),
+		"option::partitioned": jqfile.Bool(p.Reconcile.Execution.Stays && p.Reconcile.Concurrency > 1),
+		"hole::partitions":    jqfile.Number(p.Reconcile.Concurrency), "hole::partition": jqfile.Number(partition),
 	}, workflowHoles(p), labelHoles())
 }
 
