@@ -37,7 +37,7 @@ func TestAttacks(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
 	mallory := c.mallory(t)
-	for _, engine := range []string{"direct", "workflow"} {
+	for _, engine := range []string{"direct", "worker", "workflow"} {
 		t.Run("spoofed child/"+engine, func(t *testing.T) { c.spoof(t, mallory, engine) })
 		t.Run("taken name/"+engine, func(t *testing.T) { c.takeName(t, mallory, engine) })
 		t.Run("prune of others' objects/"+engine, func(t *testing.T) { c.prune(t, mallory, engine) })
@@ -175,7 +175,7 @@ func (c *cluster) takeName(t *testing.T, mallory dynamic.Interface, engine strin
 // nobody wants any more.
 func (c *cluster) prune(t *testing.T, mallory dynamic.Interface, engine string) {
 	more := ""
-	if engine == "workflow" {
+	if engine != "direct" {
 		more = "\n  finalizer: {}\n" // it looks for children in all namespaces
 	}
 	o := c.install(t, "prune/"+engine, forEngine(t, "../testdata/behaviour/foreign-prune", engine, more))

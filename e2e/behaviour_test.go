@@ -38,7 +38,7 @@ func TestNestedOperator(t *testing.T) {
 	t.Cleanup(func() {
 		run(t, nil, "kubectl", "delete", "--ignore-not-found", "-f", dir+"/network.yaml")
 	})
-	for _, engine := range []string{"direct", "workflow"} {
+	for _, engine := range []string{"direct", "worker", "workflow"} {
 		t.Run(engine, func(t *testing.T) { c.playNestedOperator(t, dir, engine) })
 	}
 }
@@ -95,7 +95,7 @@ func withBothEngines(t *testing.T, play func(c *cluster, t *testing.T, engine st
 	}
 	t.Parallel()
 	c := connect(t)
-	for _, engine := range []string{"direct", "workflow"} {
+	for _, engine := range []string{"direct", "worker", "workflow"} {
 		t.Run(engine, func(t *testing.T) { play(c, t, engine) })
 	}
 }

@@ -31,6 +31,7 @@ const (
 	nsA       = "e2e-a"
 	nsB       = "e2e-b"
 	nsC       = "e2e-c"
+	nsD       = "e2e-d"
 	nsOpen    = "e2e-open" // for the tutorial's Deployment, which is not restricted
 	nsOpenB   = "e2e-open-b"
 )
@@ -74,7 +75,7 @@ func connect(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	c := &cluster{objects: objects, kube: kube}
-	for name, level := range map[string]string{operators: "restricted", nsA: "restricted", nsB: "restricted", nsC: "restricted", nsOpen: "", nsOpenB: ""} {
+	for name, level := range map[string]string{operators: "restricted", nsA: "restricted", nsB: "restricted", nsC: "restricted", nsD: "restricted", nsOpen: "", nsOpenB: ""} {
 		c.namespace(t, name, level)
 	}
 	return c

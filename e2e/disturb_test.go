@@ -165,13 +165,13 @@ func apiRestart(t *testing.T, f field) {
 	f.end(t, "reconciled %s after the API server is back")
 }
 
-// controllerDown: without the controller of Workflows the direct engine goes on,
-// the others wait.
+// controllerDown: without the controller of Workflows the engines go on that need
+// none, the others wait.
 func controllerDown(t *testing.T, f field) {
 	f.begin(t, "controller-down")
 	var direct, others field
 	for _, w := range f {
-		if w.subject.engine == "direct" {
+		if w.subject.engine == "direct" || w.subject.engine == "worker" {
 			direct = append(direct, w)
 		} else {
 			others = append(others, w)

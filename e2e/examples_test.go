@@ -45,6 +45,14 @@ func TestMemcachedLogic(t *testing.T) {
 	lifecycle(t, o, "workflow", "../examples/memcached-logic", nsA, nsB)
 }
 
+func TestMemcachedWorker(t *testing.T) {
+	t.Parallel()
+	c := connect(t)
+	dir := rewritten(t, logicFor(t, "Memworker"), "engine: workflow", "engine: worker")
+	o := c.install(t, "memworker", dir)
+	lifecycle(t, o, "worker", dir, nsA, nsB)
+}
+
 func TestMemcachedTutorial(t *testing.T) {
 	t.Parallel()
 	c := connect(t)
@@ -88,7 +96,7 @@ func lifecycle(t *testing.T, o *operator, engine, example, here, there string) {
 		switch engine {
 		case "direct":
 			o.forgotten(t, one)
-		case "workflow": // steps has the same one, of many more pods
+		case "workflow", "worker": // steps has the same one, of many more pods
 			o.resync(t, one)
 		}
 	}
@@ -154,6 +162,11 @@ func (o *operator) resync(t *testing.T, cr *unstructured.Unstructured) {
 // startResync starts what the CronWorkflow would start at its time.
 func (o *operator) startResync(t *testing.T) {
 	t.Helper()
+	if worker := o.only("Deployment"); worker.Object != nil { // a new one looks at all custom resources
+		run(t, nil, "kubectl", "rollout", "restart", "-n", operators, "deployment/"+worker.GetName())
+		run(t, nil, "kubectl", "rollout", "status", "-n", operators, "deployment/"+worker.GetName(), "--timeout="+slow.String())
+		return
+	}
 	cron := o.only("CronWorkflow")
 	if cron.Object == nil {
 		return // an operator of others may have none

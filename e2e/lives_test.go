@@ -17,17 +17,17 @@ func TestLives(t *testing.T) {
 		t.Skip("not part of the short run")
 	}
 	for name, engines := range map[string][]string{
-		"readers":  {"direct", "workflow"},
-		"existing": {"direct", "workflow"},
-		"related":  {"workflow"},
-		"renamed":  {"direct", "workflow"},
-		"texts":    {"direct", "workflow"},
-		"roles":    {"direct", "workflow"},
+		"readers":  {"direct", "worker", "workflow"},
+		"existing": {"direct", "worker", "workflow"},
+		"related":  {"worker", "workflow"},
+		"renamed":  {"direct", "worker", "workflow"},
+		"texts":    {"direct", "worker", "workflow"},
+		"roles":    {"direct", "worker", "workflow"},
 		// Attacks, each on an object that stays as it is, byte for byte.
-		"adopting": {"workflow"},
+		"adopting": {"worker", "workflow"},
 		"state":    {"direct"},
-		"secret":   {"workflow"},
-		"copier":   {"workflow"},
+		"secret":   {"worker", "workflow"},
+		"copier":   {"worker", "workflow"},
 	} {
 		for _, engine := range engines {
 			t.Run(name+"/"+engine, func(t *testing.T) {

@@ -126,6 +126,9 @@ func (o *operator) awaitListening(t *testing.T) {
 		case "EventSource":
 			says, times = "running informer", o.watched()
 		case "Sensor":
+		case "Deployment": // a worker
+			run(t, nil, "kubectl", "rollout", "status", "-n", operators, "deployment/"+name, "--timeout="+starting.String())
+			continue
 		default:
 			continue
 		}

@@ -37,10 +37,15 @@ var subjects = []subject{
 	{"workflow/memcached-logic", "workflow", logicInPods, memlogics, nsC, 10, false},
 	{"workflow/templates", "workflow", templatesInPods, memstores, nsB, 10, true},
 	{"steps/memcached-tutorial", "steps", tutorial, memsteps, nsOpen, 3, false},
+	{"worker/memcached-logic", "worker", logicInWorker, memworks, nsD, 100, false},
+	{"worker/templates", "worker", templatesInWorker, memstays, nsD, 100, true},
 }
 
 // Memcacheds by other names, so that several operators can be there at a time.
-var memlogics, memstores, memsteps = ofKind("Memlogic"), ofKind("Memstore"), ofKind("Memstep")
+var (
+	memlogics, memstores, memsteps = ofKind("Memlogic"), ofKind("Memstore"), ofKind("Memstep")
+	memworks, memstays             = ofKind("Memwork"), ofKind("Memstay")
+)
 
 // ofKind are Memcacheds that are called otherwise.
 func ofKind(kind string) schema.GroupVersionResource {
@@ -59,6 +64,18 @@ func logicInPods(t *testing.T) string { return logicFor(t, "Memlogic") }
 func logicFor(t *testing.T, kind string) string {
 	t.Helper()
 	return renamed(t, "../examples/memcached-logic", "kind: Memcached\n", "kind: "+kind+"\n", "name: memcached-logic\n", "name: "+strings.ToLower(kind)+"\n")
+}
+
+// logicInWorker is the same in a pod that stays.
+func logicInWorker(t *testing.T) string {
+	t.Helper()
+	return rewritten(t, logicFor(t, "Memwork"), "engine: workflow", "engine: worker")
+}
+
+// templatesInWorker is the example of the direct engine, carried by a pod that stays.
+func templatesInWorker(t *testing.T) string {
+	t.Helper()
+	return variant(t, memcachedAs(t, "Memstay"), "  reconcile: {engine: worker}\n")
 }
 
 // templatesInPods is the example of the direct engine, carried by Workflows.
@@ -184,15 +201,19 @@ type together struct {
 // is no other than of workflow/memcached-logic. Without a guard each is alone: it
 // is about one.
 func fields() []together {
-	direct, logic, steps := subjects[0], subjects[1], subjects[3]
+	direct, logic, steps, worker := subjects[0], subjects[1], subjects[3], subjects[4]
 	if os.Getenv("E2E_WITHOUT") != "" {
-		return []together{{direct.name, []subject{direct}}, {logic.name, []subject{logic}}, {steps.name, []subject{steps}}}
+		var alone []together
+		for _, one := range []subject{direct, logic, steps, worker} {
+			alone = append(alone, together{one.name, []subject{one}})
+		}
+		return alone
 	}
-	return []together{{"engines", []subject{direct, logic, steps}}}
+	return []together{{"engines", []subject{direct, logic, steps, worker}}}
 }
 
-// TestIncidents plays the incidents with the operators whose reconciles are
-// Workflows: side by side, because Workflows are slow.
+// TestIncidents plays the incidents with the operators that pods reconcile, side by
+// side, because Workflows are slow.
 func TestIncidents(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not part of the short run")
