@@ -48,9 +48,10 @@ def missing(run, cr, entry, children):
     there, conditions = {identity(child) for child in children if run.declared(child) == entry}, [entry.get("when"), entry.get("forEach")]
     parts = [part for part in conditions if part] + [entry.get("identity")]
     if any(part in (None, UNFIT) or mentions(part, "$children") or mentions(part, "$related") for part in parts):
-        if any(conditions):
-            return f"{entry['name']} is not computed from the custom resource alone, so one may be missing"
-        return "" if there else f"{entry['name']} is missing"
+        if not there and not any(conditions):
+            return f"{entry['name']} is missing"
+        unknown = any(conditions) or entry.get("identity") is None  # the logic decides how many there are
+        return f"{entry['name']} is not computed from the custom resource alone, so one may be missing" if unknown else ""
     try:
         wanted = {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in items(entry, cr, {})}
     except ExpressionError:  # the failed run has reported it

@@ -79,6 +79,7 @@ class ResyncTest(Case):
             ("there", {}, 1, ""), ("wanted", {"when": size}, 1, ""), ("not wanted", {"when": size}, None, "team/one is not wanted"),
             ("only the Sensor computes it", {"when": {"expr": None}}, 1, "may be missing"),
             ("depends on others", {"when": {"expr": ["get", ["var", "$related"], "a"]}}, 1, "may be missing"),
+            ("the logic makes it", {"identity": None}, 1, "may be missing"),
             ("another name", {"identity": {"object": {"name": size}}}, "two", "team/one is not wanted"))
         for reason, entry, value, want in rows:
             with self.subTest(reason):
