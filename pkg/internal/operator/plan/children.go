@@ -188,7 +188,8 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 			Namespaced: in.Scope != "Cluster", StatusSubresource: true,
 		},
 	}
-	out.ReportsStatus = len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
+	ours := !c.api.Existing && out.Kind.Group == c.api.Kind.Group && out.Kind.Kind == c.api.Kind.Kind // no custom resource for the operator
+	out.ReportsStatus = !ours && len(schema.Reports(c.d.ChildSchema(in.Name))) > 0
 	out.HasTexts = in.APIVersion == "v1" && in.Kind == "Secret" && in.Template["stringData"] != nil
 	c.replaced(&out, in, path)
 	if in.Template == nil {
