@@ -439,19 +439,31 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 								Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxAttempts"}}},
-							Op:    11}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+							Op:    11}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "look"}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "uid"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-							Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
-								Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}}}}, Op: 2}}}}, Op: 17}, Op: 1}, Op: 1},
-					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Name: "deleting"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+							Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Op: 17}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "token"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "key"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "uid"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Name: "look"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "reclaimed"}}}, Op: 2}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::missing"}}}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}}}}, Op: 2}}}}, Op: 17}, Op: 1}, Op: 1},
+					Op: 1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
 					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
 					Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
@@ -983,9 +995,16 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "unwanted", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {
-										Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 4}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
 								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
 										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
@@ -1541,16 +1560,24 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 															Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
 															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-													Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-														Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-														{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-																Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																	Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}},
+													Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+													Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+																Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$seen"}}}, {Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{
+														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+															{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+																Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+																Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+															{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																	Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																		Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}}}}},
 												Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 													KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 														Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
@@ -3585,10 +3612,10 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
 									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
@@ -3604,7 +3631,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
 											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
 										Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
+								Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
@@ -3670,34 +3697,42 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "option::hasInputs"}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-							Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
-							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-						Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+						Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::hasInputs"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}},
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+							Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
+						Op: 1}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}},
 				{Name: "underWay", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
@@ -3963,18 +3998,33 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
 												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+								{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
+											Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}},
 								{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
-										{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-										{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "look", Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
+														Op:    1}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+												Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}}}}},
 								{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
@@ -4022,40 +4072,32 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
 												Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{
-												{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$stale"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-														Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "error"}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}},
+										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
+														{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}},
+													Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
 												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}},
 											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5119,9 +5161,13 @@ var shared157 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared159 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-		Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}
+var shared159 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
 var shared160 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
@@ -5151,21 +5197,31 @@ var shared168 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term
 
 var shared169 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+				Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/metadata/uid"}}}},
+				{Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownerLabelPointer"}}}},
+					{Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-				Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "hole::ownerLabelPointer"}}}}, {Key: "value",
+				Str: "add"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "hole::reclaimedPointer"}}}}, {Key: "value",
 				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
 					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-						{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
-			Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "add"}}}},
-			{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "hole::reclaimedPointer"}}}}, {Key: "value", Val: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-		Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "tojson"}}}, Op: 1}}
+						{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 2}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+	Op:    1}}
 
 var shared170 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}

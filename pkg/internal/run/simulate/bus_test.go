@@ -37,8 +37,9 @@ type Bus struct {
 	Delivered int
 
 	rand     *rand.Rand
-	up       bool // the EventSources run
-	watching bool // their watches work
+	up       bool  // the EventSources run
+	watching bool  // their watches work
+	starting []int // watches that have not listed their objects yet, so that they miss changes
 	known    []map[cluster.Key]cluster.Object
 	queues   []*queue
 	pods     []pending
@@ -157,7 +158,7 @@ func bodyOf(r *http.Request) string {
 }
 
 // StopSources stops the EventSources, which then miss all changes.
-func (b *Bus) StopSources() { b.listen(); b.up = false }
+func (b *Bus) StopSources() { b.listen(); b.up, b.starting = false, nil }
 
 // StartSources restarts them, so that they relist everything.
 func (b *Bus) StartSources() {
@@ -170,7 +171,7 @@ func (b *Bus) StartSources() {
 }
 
 // BreakWatches interrupts the watches; the EventSources keep their caches.
-func (b *Bus) BreakWatches() { b.listen(); b.watching = false }
+func (b *Bus) BreakWatches() { b.listen(); b.watching, b.starting = false, nil }
 
 // MendWatches restarts the watches: the EventSources see existing objects, but not
 // which ones were deleted.
@@ -199,13 +200,24 @@ func (b *Bus) LoseMessages() {
 	}
 }
 
+// relist lets each watch start by itself, in any order.
 func (b *Bus) relist() {
-	for _, k := range b.cluster.Order {
-		o := b.cluster.Objects[k]
-		for i := range b.watches {
-			b.notify(i, k, nil, o)
-		}
+	b.starting = nil
+	for i := range b.watches {
+		b.starting = append(b.starting, i)
 	}
+}
+
+// list starts one of the watches with all objects that there are.
+func (b *Bus) list() error {
+	at := b.rand.IntN(len(b.starting))
+	i := b.starting[at]
+	b.starting = slices.Delete(b.starting, at, at+1)
+	b.log("  watch %d starts", i)
+	for _, k := range b.cluster.Order {
+		b.notify(i, k, nil, b.cluster.Objects[k])
+	}
+	return nil
 }
 
 // listen delivers changes to the EventSources.
@@ -220,7 +232,9 @@ func (b *Bus) listen() {
 			continue
 		}
 		for i := range b.watches {
-			b.notify(i, k, c.Old, c.New)
+			if !slices.Contains(b.starting, i) {
+				b.notify(i, k, c.Old, c.New)
+			}
 		}
 	}
 }
@@ -282,6 +296,9 @@ func (b *Bus) Step(ctx context.Context) (bool, error) {
 	}
 	if len(b.pods) > 0 {
 		todo = append(todo, func() error { return b.work(ctx) })
+	}
+	if len(b.starting) > 0 {
+		todo = append(todo, b.list)
 	}
 	if len(todo) > 0 && !b.chance(3) {
 		return true, todo[b.rand.IntN(len(todo))]()

@@ -9,6 +9,11 @@
 # after a failure, only the answers that there is no such object are failures. After
 # three of them in a row, the object counts as gone: the operator missed the event of its
 # deletion.
+#
+# When an EventSource starts, its watches list their objects one after the other. An object
+# that is deleted before its watch has listed it causes no event. So after the first event
+# of a custom resource, an object is changed before it is deleted: when the event of that
+# comes, the watch works.
 
 (.body.Obj // .body) as $new | .oldBody as $old
 
@@ -22,7 +27,8 @@
         ($unwanted[] | select((gone or .deleting == true) | not)
          | select(if option::missing then .failed.attempts != null or .missing != null and .missing > 0
              else (.failed.attempts // 0) < hole::maxAttempts end)
-         | .token = [.key, .uid, .failed.attempts, if option::missing then .missing else null end]),
+         | .look = (.failed.attempts == null and (.deleting == null or $old == null))
+         | .token = [.key, .uid, .look, .reclaimed, .failed.attempts, if option::missing then .missing else null end]),
         (if option::missing then empty else [$unwanted[] | select(gone) | .key] | select(. != []) | {token: ., forget: .} end),
         null);
 

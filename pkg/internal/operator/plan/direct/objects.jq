@@ -71,7 +71,7 @@
           $noError;
           .[$missing.key] = {unwanted: null, missing: null, failed: null})
         | reduce ($state // {} | to_entries[] | select(.value.unwanted != true and $wishes.objects[.key] == null and (.key | startswith(hole::childPrefix)) and mine(.key))) as $stray (.;
-            .[$stray.key] = {unwanted: true, failed: null} + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
+            .[$stray.key] = {unwanted: true, failed: null} + (if $old == null then {deleting: null} else {} end) + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
       end;
 
   # The next request of a custom resource with the $wanted objects, or null: {listing}, or
@@ -172,7 +172,9 @@
               elif (option::adopt | not) and $try >= 2 then
                 {method: "PATCH", path: objectPath(""), type: "application/json-patch+json", body: (reclaimPatch($try) | tojson)}
               elif option::recreated and $update and replaces($seen; $want.child) then
-                {method: "DELETE", path: objectPath(""), type: "application/json", body: deleteOptions($seen.uid; "Foreground")}
+                # As in delete.jq, the watch of the object may not have started.
+                if $old == null then lookAt(objectPath(""); $seen; true)
+                else {method: "DELETE", path: objectPath(""), type: "application/json", body: deleteOptions($seen.uid; "Foreground")} end
               else
                 {method: "PATCH",
                  path: objectPath("&force=" + (if option::force | not then "false" elif option::adopt then "true" else $update == true | tostring end)),

@@ -55,7 +55,8 @@ def ownNamespace: hole::namespace;
 # objects.jq. Of them, the observed state has under CHILD/NAME or CHILD/NAMESPACE/NAME
 #
 #   unwanted      whether the object is to be deleted
-#   deleting      whether it is being deleted
+#   deleting      whether it is being deleted; empty of one that became unwanted with the
+#                 first event of the custom resource, until it is observed
 #   missing       how often in a row it was not found
 #   inputs        a digest of what else it was made from
 #
@@ -217,15 +218,17 @@ def deletionPath(query):
 def deleteOptions(uid; policy): {preconditions: {uid: uid}, propagationPolicy: policy} | tojson;
 
 # The request that deletes a listed object, for delete.jq. The uid protects another
-# object of the same name. An object that was never observed is changed instead, if it
-# exists and belongs to the custom resource: that causes its event.
+# object of the same name. An object that was never observed, or not since the EventSource
+# started, is changed instead, if it exists and belongs to the custom resource: that causes
+# its event.
 def deletion:
   if (option::last | not) and ($next.key | startswith(hole::childPrefix) | not) then hole::otherDeletion
-  elif $next.uid != null then
+  elif $next.uid != null and ($next.look | not) then
     {method: "DELETE", path: deletionPath(""), type: "application/json", body: deleteOptions($next.uid; "Background")}
   else
     {method: "PATCH", path: deletionPath("?fieldManager=" + hole::operator), type: "application/json-patch+json",
-     body: ([{op: "test", path: hole::ownerLabelPointer, value: $new.metadata.uid},
+     body: ([if $next.uid != null then {op: "test", path: "/metadata/uid", value: $next.uid}
+             else {op: "test", path: hole::ownerLabelPointer, value: $new.metadata.uid} end,
              {op: "add", path: hole::reclaimedPointer, value: $new.metadata.resourceVersion}] | tojson)}
   end;
 

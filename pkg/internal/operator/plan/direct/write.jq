@@ -49,6 +49,8 @@
         or $before.error != null and $seen.error == null
         # no condition blocks the write any more
         or option::canBeHeld and ($old // {} | held) != null
+        # it was looked at before it is deleted
+        or (option::recreated or option::conditional) and $seen.reclaimed != $before.reclaimed
         # its inputs changed, possibly during the first write
         or option::hasInputs and (($new | [hole::inputs]) != ($old | [hole::inputs]) or $seen.uid != null and $before.uid == null)
         # it was observed, and is no longer wanted
@@ -114,9 +116,13 @@
              type: "application/json-patch+json",
              body: (reclaimPatch($try) | tojson)};
 
-          # An object that is replaced goes with what it owns before the next is created.
+          def look(event): lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $seen; event);
+
+          # An object that is replaced goes with what it owns before the next is created. As
+          # in delete.jq, the watch of the child may not have started.
           def delete(policy):
-            {method: "DELETE", path: childPath($new | hole::name), type: "application/json", body: deleteOptions($seen.uid; policy)};
+            if $old == null then look(true)
+            else {method: "DELETE", path: childPath($new | hole::name), type: "application/json", body: deleteOptions($seen.uid; policy)} end;
 
           # Whether the child exists and is never updated.
           def untouched: $update and $seen.error == null and (option::conditional and $want.error == null and $want.child == null | not);
@@ -127,7 +133,7 @@
                (if option::never and untouched then
                   # A child that was found after a failure has not failed.
                   if $old != null and $seen.failed != null and $seen.reclaimed != $before.reclaimed then recordFailure(null)
-                  else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $seen; $stale or $seen.failed != null) end
+                  else look($stale or $seen.failed != null) end
                 elif $want.error != null or $seen.error != null then
                   recordError(if $want.error then {generation: $new.metadata.generation, message: $want.error} else null end)
                 elif option::conditional and $want.child == null then delete("Background")
