@@ -46,11 +46,14 @@ func (r Related) ChoosesNamespace() bool { return r.chosen }
 
 func (k Kind) namespace() bool { return k.Group == "" && k.Kind == "Namespace" }
 
-// chooseNamespaces finds out which namespaces users decide.
+// chooseNamespaces finds out which namespaces users decide. With a list of those that are
+// allowed, a value that the schema lists has to be among them, too.
 func (p *declared) chooseNamespaces(d *definition.Definition) {
 	flow := p.Flow(d)
 	free := func(c Child, program *expression.Program) bool {
-		return slices.ContainsFunc(flow.Program(c, program), Source.Free)
+		return slices.ContainsFunc(flow.Program(c, program), func(s Source) bool {
+			return s.Free() || p.Install.AllowedNamespaces != "" && s.Who != ByServer
+		})
 	}
 	for _, list := range [][]Child{p.Children, p.Patches} {
 		for i, c := range list {
