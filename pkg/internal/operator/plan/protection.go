@@ -250,6 +250,18 @@ func unprotected(p *decided, d *definition.Definition) diag.List {
 			"remove install.admissionPolicies, or write your own policy that protects annotations of "+p.annotationPrefix(),
 		)
 	}
+	if p.Reconcile.StateLocation == InStatus {
+		findings.Warn(
+			at,
+			diag.NoAdmissionPolicy,
+			fmt.Sprintf(
+				"users who can edit the status of a %s can change the observed state of its children, and so make the operator change or "+
+					"delete other objects",
+				p.API.Kind.Kind,
+			),
+			"remove install.admissionPolicies, or write your own policy that protects status.children",
+		)
+	}
 	for _, k := range p.unownedKinds() {
 		findings.Warn(at, diag.NoAdmissionPolicy,
 			fmt.Sprintf("users who can edit a %s can label it as a child, and so make the operator change or delete it", k.Kind),
