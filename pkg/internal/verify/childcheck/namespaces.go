@@ -24,7 +24,9 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 		switch c := w.child; {
 		case c.Object == nil || c.Kind.Namespaced && c.SameNamespace:
 		case c.Kind.Namespaced:
-			r.namespace(w)
+			if !r.namespace(w) && w.takesExisting() && p.API.Kind.Namespaced {
+				r.name(w)
+			}
 			r.findings = append(r.findings, disallowed(p, c.Namespace, d, append(w.at, "namespace"))...)
 		case p.API.Kind.Namespaced:
 			r.name(w)
@@ -65,14 +67,14 @@ func (r *reach) hint(at []string) string {
 	return own + `; or list those that all of these users may reach: install: {allowedNamespaces: ["shared-*"]}`
 }
 
-// namespace warns of the namespace of a child or a patch.
-func (r *reach) namespace(w target) {
+// namespace warns of the namespace of a child or a patch. It reports whether users choose any.
+func (r *reach) namespace(w target) bool {
 	if r.p.Install.AllowedNamespaces != "" || r.p.WaitsForNamespace(w.child) || r.isPrefixed(w.text("namespace")) {
-		return
+		return false
 	}
 	source, free := firstFree(r.flow.Program(w.child, w.child.Namespace))
 	if !free || r.told[source.Path] {
-		return
+		return free
 	}
 	r.told[source.Path] = true // once for all children
 	r.warn(
@@ -81,12 +83,14 @@ func (r *reach) namespace(w target) {
 		source,
 		source.By,
 	)
+	return true
 }
 
-// name warns of the name of a cluster-scoped child or patch of a namespaced kind. Fixed text
-// keeps a new object apart from those of others, and not an object that exists.
+// name warns of the name of a child or patch that is not in the namespace of its custom
+// resource. Fixed text keeps a new object apart from those of others, and not an object that
+// exists.
 func (r *reach) name(w target) {
-	exists := w.verb == "change" || w.child.Adopt
+	exists := w.takesExisting()
 	sources := r.flow.Program(w.child, w.child.ObjectName)
 	source, free := firstFree(sources)
 	own := func(s plan.Source) bool { return s.Path == ".metadata.namespace" || s.Path == ".metadata.uid" }
@@ -138,6 +142,9 @@ type target struct {
 	verb     string
 }
 
+// takesExisting reports whether the object may be one of others.
+func (t target) takesExisting() bool { return t.verb == "change" || t.child.Adopt }
+
 // text returns a field of the metadata as it is written.
 func (t target) text(field string) string {
 	text, _ := schema.ValueAt(t.template, "metadata", field).(string)
@@ -154,7 +161,7 @@ func written(p *plan.Plan, d *definition.Definition) []target {
 				c,
 				d.Operator.Spec.Children[i].Template,
 				[]string{"spec", "children", strconv.Itoa(i), "template", "metadata"},
-				"create",
+				map[bool]string{true: "take over", false: "create"}[c.Adopt],
 			},
 		)
 	}
