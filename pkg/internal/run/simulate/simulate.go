@@ -202,7 +202,7 @@ const (
 	maxEvents         = 1000 // of all objects
 	maxEventsOfOne    = 100  // of one object
 	eventsPerObject   = 20
-	maxWorkflowsOfOne = 4 // of one template
+	maxWorkflowsOfOne = 4 // of one template for one custom resource
 	workflowsPerOne   = 2
 )
 
@@ -211,9 +211,14 @@ func (c *counts) event(what string) error {
 	return c.add(what, maxEventsOfOne, eventsPerObject)
 }
 
-// workflow counts a Workflow of a template, which takes much longer than an event.
-func (c *counts) workflow(template string) error {
-	return c.add("the Workflow "+template, maxWorkflowsOfOne, workflowsPerOne)
+// workflow counts a Workflow of a template for a custom resource, if it is for one. It takes
+// much longer than an event. Many custom resources may refer to an object that has changed.
+func (c *counts) workflow(template, key string) error {
+	what := "the Workflow " + template
+	if key != "" {
+		what += " for " + key
+	}
+	return c.add(what, maxWorkflowsOfOne, workflowsPerOne)
 }
 
 func (c *counts) add(what string, limit, each int) error {

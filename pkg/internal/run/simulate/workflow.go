@@ -67,7 +67,8 @@ func (s *Simulation) runWorkflow(ctx context.Context, change cluster.Change, see
 		s.timers = append(s.timers, timer{due: s.now().Add(wait), wait: wait, run: r})
 		return nil
 	}
-	if err := seen.workflow(r.record.Origin.Name); err != nil {
+	key, _ := r.values["workflow.parameters.key"].(string)
+	if err := seen.workflow(r.record.Origin.Name, key); err != nil {
 		return err
 	}
 	s.trace = append(s.trace, Step{Workflow: r.record})
