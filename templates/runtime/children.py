@@ -5,7 +5,7 @@ import copy
 from api import Refused
 from compute import key_of
 from expressions import built
-from names import CHILD, DEFINITION, FIXED, INPUTS, MANAGED_BY, OPERATOR_NAMESPACE, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
+from names import CHILD, DEFINITION, DEPTH, FIXED, INPUTS, MANAGED_BY, OPERATOR_NAMESPACE, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
 from run import display_name, identity, place_of
 
 
@@ -30,7 +30,7 @@ def checked(run, cr, inputs, children, desired=(), kept=()):
     refusals, logic, wanted, seen = Refusals(), [], [], {}
     for template, where, child in offers:
         child = marked(child, template)
-        found = list(child_problems(run, child, template))
+        found = list(child_problems(run, child, template)) or list(depth_problems(run, cr, child))
         misplaced = [] if found else list(place_problems(run, child, run.declared(child)))
         if not found and not misplaced:
             child = completed(run, cr, child, {SIBLINGS: str(len(offers) + len(kept)), INPUTS: inputs})
@@ -109,6 +109,19 @@ def place_problems(run, child, entry):
                "Kubernetes would not delete it")
 
 
+def depth_problems(run, cr, child):
+    """Checks that operators do not make each other's custom resources without an end."""
+    entry = run.declared(child)
+    if entry.get("maxDepth") and depth_of(cr) not in map(str, range(entry["maxDepth"])):
+        yield entry["tooDeep"]
+
+
+def depth_of(cr):
+    """How many custom resources operators have made before this one, each for the one before. Others may write any
+    text."""
+    return (cr["metadata"].get("annotations") or {}).get(DEPTH, "0")
+
+
 def encoded(child):
     """A Secret with its texts in data: the API server converts stringData, so it would neither remove a key that is no
     longer there nor report that another client changed one."""
@@ -137,6 +150,8 @@ def completed(run, cr, child, marks):
         MANAGED_BY: run.operator, OWNER_UID: uid, OPERATOR_NAMESPACE: run.config["namespace"]})
     metadata["annotations"] = dict(metadata.get("annotations") or {}, **{
         OWNER: run.key, DEFINITION: run.config["digest"]}, **marks)
+    if entry.get("maxDepth"):
+        metadata["annotations"][DEPTH] = str(int(depth_of(cr)) + 1)
     if entry.get("fixed"):
         metadata["annotations"][FIXED] = built(entry["fixed"], child, {})
     owners = [owner for owner in metadata.pop("ownerReferences", None) or [] if owner.get("uid") != uid]

@@ -14,6 +14,7 @@ DEFINITION = "argoperator.dev/definition"
 SIBLINGS = "argoperator.dev/siblings"
 INPUTS = "argoperator.dev/inputs"  # a digest of what a child was computed from and the status does not name
 FIXED = "argoperator.dev/fixed"  # a fingerprint of the fields whose change replaces the object
+DEPTH = "argoperator.dev/depth"  # of a custom resource: how many operators made before it, each for the one before
 CHILD = "argoperator.dev/child"  # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
 RELATED = "argoperator.dev/related-digest"  # annotation of a custom resource: what it was reconciled with, as a digest

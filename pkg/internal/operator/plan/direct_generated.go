@@ -147,24 +147,24 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		Body: &shared200}, {Name: "safeKey", Body: &shared201}, {Name: "workflowName",
 		Args: []string{"name"}, Body: &shared202}, {Name: "exactly", Body: &shared203},
 	{Name: "encoded", Body: &shared204}, {Name: "placed", Body: &shared205},
-	{Name: "harmless", Body: &shared206}}, Programs: []jqfile.Named{
-	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
-				{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Name: "status"}}}, Op: 2}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+	{Name: "nested", Body: &shared206}, {Name: "harmless", Body: &shared207}},
+	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}},
+				Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}}}}},
+		{Name: "entries", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "generation"}}}}}}}}}, {Name: "entries",
-		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-			Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-				{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+				{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+				Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
 					Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 					Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -172,9 +172,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
 			Op: 1}}, {Name: "applied", Body: &gojq.Query{Term: &gojq.Term{Type: 9,
-		Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "time"}}}, Op: 1}}}}},
+			Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "time"}}}, Op: 1}}}}},
 		{Name: "ownFields", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
@@ -4149,228 +4149,229 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}},
 			Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
 		{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition",
-	Query: &shared1}, {Name: "ownChild", Query: &shared7}, {Name: "ignored",
-	Query: &gojq.Query{Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{
-		Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared9,
-				Right: &shared3, Op: 16}, Right: &shared4, Op: 1}, Right: &shared5,
-				Op: 7}, Right: &shared6, Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10,
-		Op: 15}}, {Name: "problem", Query: &shared11}, {Name: "ownNamespace",
-	Query: &shared12}, {Name: "observed", Query: &shared13}, {Name: "observedObject",
-	Query: &shared14}, {Name: "listedObjects", Query: &shared15}, {Name: "existingObjects",
-	Query: &shared16}, {Name: "live", Query: &shared17}, {Name: "liveFields",
-	Query: &shared18}, {Name: "liveListed", Query: &shared19}, {Name: "liveEach",
-	Query: &shared20}, {Name: "inputMark", Query: &shared21}, {Name: "lacking",
-	Query: &shared23}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
-		{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared207}},
-			Right: &shared39, Patterns: []*gojq.Pattern{&shared46}, Op: 1}}},
-		Else: &shared47}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &shared48, Then: &shared49, Else: &gojq.Query{
-		Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50, SuffixList: []*gojq.Suffix{
-					&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
-				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
-						SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
-					Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-					Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
-								SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
-								Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-						&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}, {Name: "countWanted",
-	Query: &shared51}, {Name: "numberWanted", Query: &shared52}, {Name: "dependencyReady",
-	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared53,
-		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Left: &shared54, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-					If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
-				Right: &shared55, Op: 9}, Op: 14}, Then: &shared56, Else: &shared57}}},
-			Right: &shared58, Patterns: []*gojq.Pattern{&shared59}, Op: 1}, Else: &shared60}}}},
-	{Name: "alternativeGone", Query: &shared61}, {Name: "missing", Query: &shared62},
-	{Name: "settled", Query: &shared63}, {Name: "wantedObject", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared71,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared72}}},
-					Right: &shared22, Op: 1}}}, Else: &shared73}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{Left: &shared65,
-							Right: &shared75, Op: 9}, Op: 14}, Then: &shared66, Elif: []*gojq.IfElif{
-							{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}}, Op: 1},
-				Right: &gojq.Query{Left: &shared76, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared77, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78, SuffixList: []*gojq.Suffix{
-										&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
-											SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
-										Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-										Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
-													SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
-													Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-											&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Else: &shared79}}},
-					Op: 3}, Patterns: []*gojq.Pattern{&shared80}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared81}, Op: 1}, Else: &shared82}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared83, Right: &gojq.Query{Left: &shared84, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared85,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared86}}},
-					Right: &shared22, Op: 1}}}, Else: &shared87}}}, Right: &gojq.Query{
-				Left: &shared88, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared89, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
-						Right: &shared90, Op: 9}, Op: 14}, Then: &shared91, Else: &shared92}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93,
-						Then: &shared94, Elif: []*gojq.IfElif{{Cond: &shared95, Then: &gojq.Query{
-							Left: &shared96, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared97, Then: &gojq.Query{Left: &shared98, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared99,
-													SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 9},
-												Op: 14}, Then: &shared31, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
-														&shared34}}}, Right: &shared35, Op: 8}, Op: 14}, Right: &shared36,
-												Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared207,
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared40,
-													Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+		Query: &shared1}, {Name: "ownChild", Query: &shared7}, {Name: "ignored",
+		Query: &gojq.Query{Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared9,
+					Right: &shared3, Op: 16}, Right: &shared4, Op: 1}, Right: &shared5,
+					Op: 7}, Right: &shared6, Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10,
+			Op: 15}}, {Name: "problem", Query: &shared11}, {Name: "ownNamespace",
+		Query: &shared12}, {Name: "observed", Query: &shared13}, {Name: "observedObject",
+		Query: &shared14}, {Name: "listedObjects", Query: &shared15}, {Name: "existingObjects",
+		Query: &shared16}, {Name: "live", Query: &shared17}, {Name: "liveFields",
+		Query: &shared18}, {Name: "liveListed", Query: &shared19}, {Name: "liveEach",
+		Query: &shared20}, {Name: "inputMark", Query: &shared21}, {Name: "lacking",
+		Query: &shared23}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
+			{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
+				Right: &shared39, Patterns: []*gojq.Pattern{&shared46}, Op: 1}}},
+			Else: &shared47}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared48, Then: &shared49, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50, SuffixList: []*gojq.Suffix{
+						&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
+					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
+							SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+						Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
+						Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
+									SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
+									Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
+							&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}, {Name: "countWanted",
+		Query: &shared51}, {Name: "numberWanted", Query: &shared52}, {Name: "dependencyReady",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared53,
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &shared54, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
+					Right: &shared55, Op: 9}, Op: 14}, Then: &shared56, Else: &shared57}}},
+				Right: &shared58, Patterns: []*gojq.Pattern{&shared59}, Op: 1}, Else: &shared60}}}},
+		{Name: "alternativeGone", Query: &shared61}, {Name: "missing", Query: &shared62},
+		{Name: "settled", Query: &shared63}, {Name: "wantedObject", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70, Then: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared71,
+					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared72}}},
+						Right: &shared22, Op: 1}}}, Else: &shared73}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{Left: &shared65,
+								Right: &shared75, Op: 9}, Op: 14}, Then: &shared66, Elif: []*gojq.IfElif{
+								{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}}, Op: 1},
+					Right: &gojq.Query{Left: &shared76, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared77, Then: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78, SuffixList: []*gojq.Suffix{
+											&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
+										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
+												SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+											Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
+											Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
+													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
+														SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
+														Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
+												&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Else: &shared79}}},
+						Op: 3}, Patterns: []*gojq.Pattern{&shared80}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared81}, Op: 1}, Else: &shared82}}}}, {Name: "wantedListed", Query: &gojq.Query{
+			Left: &shared83, Right: &gojq.Query{Left: &shared84, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared85,
+					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared86}}},
+						Right: &shared22, Op: 1}}}, Else: &shared87}}}, Right: &gojq.Query{
+					Left: &shared88, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared89, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
+							Right: &shared90, Op: 9}, Op: 14}, Then: &shared91, Else: &shared92}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93,
+							Then: &shared94, Elif: []*gojq.IfElif{{Cond: &shared95, Then: &gojq.Query{
+								Left: &shared96, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared97, Then: &gojq.Query{Left: &shared98, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared99,
+														SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 9},
+													Op: 14}, Then: &shared31, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+													Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
-															&shared42}}}, Right: &shared43, Op: 8}, Then: &shared44}}, Else: &shared45}}},
-												Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}},
-									Op: 1}, Else: &shared100}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared101,
-							Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared103, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{
-											Left: &shared65, Right: &shared105, Op: 9}, Op: 14}, Then: &shared66,
-											Elif: []*gojq.IfElif{{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared107, Then: &gojq.Query{
-									Left: &shared108, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared109, SuffixList: []*gojq.Suffix{
-														&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
-														SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
-													Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-													Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
-																SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
-																Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-														&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Op: 1}, Else: &shared110}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared112}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared113},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared115}, Op: 1}, Patterns: []*gojq.Pattern{&shared116}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared117}, Op: 1}}, {Name: "statusField",
-		Query: &shared118}, {Name: "customResourcePath", Query: &shared119},
-	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared131, {
-			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared120,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared121,
-							Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared132, SuffixList: []*gojq.Suffix{
-									&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
-						Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
-					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared132, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
-					Op: 1}, Op: 3}}}, Right: &shared133, Op: 3}, Right: &shared134, Op: 3},
-				Right: &shared135, Op: 3}}, &shared136, &shared137}}}}}, {Name: "annotateOwner",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared131, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared120, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared121, Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared139, SuffixList: []*gojq.Suffix{
-									&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
-						Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
+															&shared34}}}, Right: &shared35, Op: 8}, Op: 14}, Right: &shared36,
+													Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared208,
+													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared40,
+														Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
+																&shared42}}}, Right: &shared43, Op: 8}, Then: &shared44}}, Else: &shared45}}},
+													Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}},
+										Op: 1}, Else: &shared100}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared101,
+								Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &shared103, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+											If: &gojq.If{Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{
+												Left: &shared65, Right: &shared105, Op: 9}, Op: 14}, Then: &shared66,
+												Elif: []*gojq.IfElif{{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}},
+										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared107, Then: &gojq.Query{
+										Left: &shared108, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &shared109, SuffixList: []*gojq.Suffix{
+															&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
+													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
+															SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+														Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
+														Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
+																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
+																	SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
+																	Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
+															&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Op: 1}, Else: &shared110}}},
+									Op: 3}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
+									&shared112}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared113},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared115}, Op: 1}, Patterns: []*gojq.Pattern{&shared116}, Op: 1},
+			Patterns: []*gojq.Pattern{&shared117}, Op: 1}}, {Name: "statusField",
+			Query: &shared118}, {Name: "customResourcePath", Query: &shared119},
+		{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared131, {
+				Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared120,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared121,
+								Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &shared132, SuffixList: []*gojq.Suffix{
+										&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
+							Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared139, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
-						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared135, Op: 3}}, &shared136,
-				{Key: "body", Val: &gojq.Query{Left: &shared140, Right: &shared138,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared141}, {Name: "deletionPath",
-		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{
-					Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
-					Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-			Op: 3}, Right: &shared150, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared209}}, Op: 3}, Right: &shared154, Op: 3}},
-	{Name: "deleteOptions", Query: &shared155}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158,
-			Elif: []*gojq.IfElif{{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared160,
-					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Func: &shared132, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
+						Op: 1}, Op: 3}}}, Right: &shared133, Op: 3}, Right: &shared134, Op: 3},
+					Right: &shared135, Op: 3}}, &shared136, &shared137}}}}}, {Name: "annotateOwner",
+			Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					&shared131, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
-									Right: &shared208, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
-							Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared209,
-							Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, {Key: "body", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared163}}}}}},
-								{Key: "propagationPolicy", Val: &shared164}}}}}, Right: &shared156,
-							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared165, {Key: "path", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared208,
-									Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-							Op: 3}, Right: &shared150, Op: 3}, Right: &shared209, Op: 3}, Right: &shared166,
-						Op: 3}, Right: &shared167, Op: 3}}}}, &shared168, &shared169}}}}}}}},
-	{Name: "fixed", Query: &shared170}, {Name: "replaces", Query: &shared171},
-	{Name: "lookAt", Query: &shared172}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared175,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared176,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared177,
-								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared178, Val: &gojq.Query{
-										Left: &shared179, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared180}}},
-											Right: &shared22, Op: 1}}}, Op: 1}}}}}}, Else: &shared181}}}, Op: 3},
-							Right: &shared182, Op: 3}}}}}}, Op: 3}, Right: &shared183, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared184}, {Name: "reclaimPatch",
-		Query: &shared185}, {Name: "refusal", Query: &shared186}, {Name: "ask",
-		Query: &shared193}, {Name: "failedAttempts", Query: &shared194},
-	{Name: "isDue", Query: &shared195}, {Name: "failure", Query: &shared196},
-	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared197, Then: &shared198, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared187, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared188,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared199,
-						SuffixList: []*gojq.Suffix{&shared189}}}, Right: &shared190, Op: 9},
-					Op: 15}, Then: &shared191, Else: &shared192}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-		Query: &shared200}, {Name: "safeKey", Query: &shared201}, {Name: "workflowName",
-		Query: &shared202}, {Name: "exactly", Query: &shared203}, {Name: "encoded",
-		Query: &shared204}, {Name: "placed", Query: &shared205}, {Name: "harmless",
-		Query: &shared206}}, Recursive: []string{"patch"}}
+							Left: &shared120, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared121, Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared139, SuffixList: []*gojq.Suffix{
+										&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
+							Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
+							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &shared139, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
+							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "?fieldManager="}}}, Op: 3}, Right: &shared135, Op: 3}}, &shared136,
+					{Key: "body", Val: &gojq.Query{Left: &shared140, Right: &shared138,
+						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared141}, {Name: "deletionPath",
+			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{
+						Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared209}},
+						Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+				Op: 3}, Right: &shared150, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &shared210}}, Op: 3}, Right: &shared154, Op: 3}},
+		{Name: "deleteOptions", Query: &shared155}, {Name: "deletion", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158,
+				Elif: []*gojq.IfElif{{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared160,
+						{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
+										Right: &shared209, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
+								Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared210,
+								Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, {Key: "body", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared163}}}}}},
+									{Key: "propagationPolicy", Val: &shared164}}}}}, Right: &shared156,
+								Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{&shared165, {Key: "path", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared209,
+										Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+								Op: 3}, Right: &shared150, Op: 3}, Right: &shared210, Op: 3}, Right: &shared166,
+							Op: 3}, Right: &shared167, Op: 3}}}}, &shared168, &shared169}}}}}}}},
+		{Name: "fixed", Query: &shared170}, {Name: "replaces", Query: &shared171},
+		{Name: "lookAt", Query: &shared172}, {Name: "owned", Query: &gojq.Query{
+			Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+					Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared175,
+							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared176,
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared177,
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared178, Val: &gojq.Query{
+											Left: &shared179, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared180}}},
+												Right: &shared22, Op: 1}}}, Op: 1}}}}}}, Else: &shared181}}}, Op: 3},
+								Right: &shared182, Op: 3}}}}}}, Op: 3}, Right: &shared183, Op: 3}}}}}},
+			Op: 3}}, {Name: "asYAML", Query: &shared184}, {Name: "reclaimPatch",
+			Query: &shared185}, {Name: "refusal", Query: &shared186}, {Name: "ask",
+			Query: &shared193}, {Name: "failedAttempts", Query: &shared194},
+		{Name: "isDue", Query: &shared195}, {Name: "failure", Query: &shared196},
+		{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &shared197, Then: &shared198, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared187, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared188,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared199,
+							SuffixList: []*gojq.Suffix{&shared189}}}, Right: &shared190, Op: 9},
+						Op: 15}, Then: &shared191, Else: &shared192}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+			Query: &shared200}, {Name: "safeKey", Query: &shared201}, {Name: "workflowName",
+			Query: &shared202}, {Name: "exactly", Query: &shared203}, {Name: "encoded",
+			Query: &shared204}, {Name: "placed", Query: &shared205}, {Name: "nested",
+			Query: &shared206}, {Name: "harmless", Query: &shared207}}, Recursive: []string{
+		"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::partitioned"}}}
@@ -5660,7 +5661,34 @@ var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+		Str: "0"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::depths"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index",
+		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "$depth"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "$level"}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "error", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::tooDeep"}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::nestedObject"}}},
+		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+			Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$level"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+				Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "tostring"}}}, Op: 1}, Op: 17}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
+	Op: 1}
+
+var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5668,11 +5696,11 @@ var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared24, Then: &shared25, Else: &shared26}}}
 
-var shared208 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
+var shared209 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
 
-var shared209 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
+var shared210 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
 	Right: &gojq.Query{Left: &shared153, Right: &shared142, Op: 1}, Op: 1},
 	Op: 1}

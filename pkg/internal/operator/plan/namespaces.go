@@ -98,6 +98,12 @@ func templateJQ(p *configured, c Child) jqfile.Value {
 			"hole::allowed": jqfile.Bool(allowed),
 		})
 	}
+	if c.Kind.custom() {
+		out = directPrograms().Definition("nested", jqfile.Holes{
+			"hole::nestedObject": out, "hole::depths": jqfile.Raw(depthsJQ()), "hole::tooDeep": jqfile.String(tooDeep),
+			"annotation::depth": jqfile.String(depthAnnotation),
+		})
+	}
 	for _, n := range c.needs {
 		if n.Damage {
 			out = directPrograms().Definition("harmless", jqfile.Holes{

@@ -378,6 +378,8 @@ type RuntimeKind struct {
 	Unowned   bool            `json:"unowned,omitempty"`  // it cannot, or must not, have an owner reference
 	Identity  json.RawMessage `json:"identity,omitempty"` // of a template: name and namespace of its objects
 	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator manages it
+	MaxDepth  int             `json:"maxDepth,omitempty"` // of a kind that another operator may serve
+	TooDeep   string          `json:"tooDeep,omitempty"`  // the message that reports it
 	Secret    bool            `json:"secret,omitempty"`   // it is computed from a Secret, which messages about it may quote
 }
 

@@ -350,5 +350,15 @@ def placed:
   | if $namespace == $home or ($namespace | test(hole::namespaces)) == hole::allowed then .
     else error("namespace \($namespace) is not one of install.allowedNamespaces") end;
 
+# An object of a kind that another operator may serve, with the number of custom resources
+# that operators have made before it, each for the one before. A number that no operator
+# writes counts as too large.
+def nested:
+  (.metadata.annotations[annotation::depth] // "0") as $depth
+  | (hole::depths | index($depth)) as $level
+  | if $level == null then error(hole::tooDeep) else
+      hole::nestedObject | .metadata.annotations[annotation::depth] = ($level + 1 | tostring)
+    end;
+
 # An object without a value that does damage where it is missing.
 def harmless: if hole::needed == null then error(hole::problem) else hole::harmlessObject end;
