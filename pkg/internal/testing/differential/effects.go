@@ -1,0 +1,202 @@
+package differential
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// effects returns what has happened outside of the attackers' rights, although neither the
+// definition says so nor lint warns of it.
+func (g *Game) effects() []string {
+	var out []string
+	now := g.everything()
+	for _, key := range slices.Sorted(maps.Keys(g.first)) {
+		was, is := g.before[key], now[key]
+		if was == nil || theirs(was) || ownerUID(was) != ownerUID(g.first[key]) { // the attackers have got it in an earlier game
+			continue
+		}
+		if !g.excusesChange(was, is, g.edited[key]) {
+			out = append(out, fmt.Sprintf("%s is another one:\n%s", key, difference(was, is)))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(now)) {
+		o := now[key]
+		if g.before[key] == nil && !theirs(o) && !g.excusesCreation(o) {
+			out = append(out, key+" was created:\n"+string(text(o)))
+		}
+		if why := g.exposes(o); why != "" {
+			out = append(out, key+" "+why+":\n"+string(text(o)))
+		}
+	}
+	return out
+}
+
+// warns reports a warning with one of the codes.
+func (g *Game) warns(codes ...string) bool {
+	return slices.ContainsFunc(g.o.Findings, func(f diag.Finding) bool { return slices.Contains(codes, f.Code) })
+}
+
+// excusesChange reports whether an object of others is as it was, or may have changed. An editor
+// may change labels and annotations. Without policies, the attackers may write what the operator
+// trusts.
+func (g *Game) excusesChange(was, is map[string]any, edited bool) bool {
+	if g.warns(diag.NoAdmissionPolicy) || g.adoptedByWish(was, is) || g.patchedByWish(was, is) {
+		return true
+	}
+	if is != nil && edited {
+		was, is = withoutLabels(was), withoutLabels(is)
+	}
+	if is != nil && g.isParent(was) { // its status says that others have a name that it wants
+		was, is = withoutLabels(was), withoutLabels(is)
+		for _, o := range []map[string]any{was, is} {
+			delete(o, "status")
+			delete(mapAt(o, "metadata"), "finalizers")
+		}
+	}
+	return encoded(was) == encoded(is)
+}
+
+// adoptedByWish reports an object of nobody that the definition takes over, at a place that is
+// either fixed or that lint warns of.
+func (g *Game) adoptedByWish(was, is map[string]any) bool {
+	c := g.childOf(is)
+	return c != nil && at(c, "adopt") == true && ownerUID(was) == "" && at(was, "metadata", "ownerReferences") == nil &&
+		(g.warns(diag.UnrestrictedTarget) || fixedText(c, "name") && g.allows(c, at(c, "spec"), textAt(is, "metadata", "namespace")))
+}
+
+// patchedByWish reports an object of which a patch has set the field, at a place that is either
+// fixed or that lint warns of.
+func (g *Game) patchedByWish(was, is map[string]any) bool {
+	for _, spec := range g.o.specs {
+		patches, _ := spec["patches"].([]any)
+		for _, p := range patches {
+			was, is := withoutLabels(was), withoutLabels(is)
+			delete(mapAt(was, "data"), "stamp")
+			delete(mapAt(is, "data"), "stamp")
+			wished := g.warns(diag.UnrestrictedTarget) || fixedText(p, "name") && g.allows(p, spec, textAt(is, "metadata", "namespace"))
+			if wished && encoded(was) == encoded(is) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// withoutLabels returns an object without labels, annotations, and what changes with them.
+func withoutLabels(o map[string]any) map[string]any {
+	if o == nil {
+		return nil
+	}
+	o = decoded[map[string]any](o)
+	metadata := mapAt(o, "metadata")
+	for _, key := range []string{"labels", "annotations", "managedFields", "resourceVersion"} {
+		delete(metadata, key)
+	}
+	return o
+}
+
+func encoded(o map[string]any) string {
+	out, err := json.Marshal(o)
+	if err != nil {
+		panic(err) // unreachable: plain data
+	}
+	return string(out)
+}
+
+// childOf returns the child of a definition that an object is of; nil: none.
+func (g *Game) childOf(o map[string]any) map[string]any {
+	for i, spec := range g.o.specs {
+		children, _ := spec["children"].([]any)
+		for _, c := range children {
+			c := c.(map[string]any)
+			if textAt(o, "metadata", "labels", "app.kubernetes.io/managed-by") == g.o.name(i) &&
+				textAt(o, "metadata", "labels", "argoperator.dev/child") == c["name"] && textAt(c, "template", "kind") == textAt(o, "kind") {
+				return with(c, "spec", spec)
+			}
+		}
+	}
+	return nil
+}
+
+// fixedText reports a field of the metadata of a template without an expression.
+func fixedText(c any, field string) bool {
+	text, written := at(c, "template", "metadata", field).(string)
+	return written && !strings.Contains(text, "${")
+}
+
+// excusesCreation reports whether a new object may be there: its place is fixed, or one of those
+// that the definition allows, or lint warns of it. It must be a child of a custom resource of an
+// attacker.
+func (g *Game) excusesCreation(o map[string]any) bool {
+	c := g.childOf(o)
+	if c == nil {
+		return false
+	}
+	place := textAt(o, "metadata", "namespace")
+	allowed, _ := at(c, "spec", "install", "allowedNamespaces").([]any)
+	switch {
+	case textAt(o, "kind") == "Namespace":
+		place = textAt(o, "metadata", "name")
+		return place != system && (g.warns(diag.UnrestrictedTarget, diag.Uniqueness) || len(allowed) > 0 || !strings.HasPrefix(place, "kube-"))
+	case place == "":
+		return true
+	}
+	return g.allows(c, at(c, "spec"), place)
+}
+
+// allows reports whether a definition writes to a namespace of others by the wish of its author:
+// the namespace is fixed, listed in the schema or under allowedNamespaces; or lint warns.
+func (g *Game) allows(template, spec any, place string) bool {
+	from := textAt(template, "template", "metadata", "namespace")
+	versions, _ := at(spec, "api", "versions").([]any)
+	listed := len(versions) > 0 && strings.Contains(textAt(versions[0], "schema", "spec", "ns"), "enum") && strings.Contains(from, ".spec.ns")
+	allowed, _ := at(spec, "install", "allowedNamespaces").([]any)
+	switch {
+	case fixedText(template, "namespace"):
+		return true
+	case len(allowed) > 0:
+		return slices.ContainsFunc(allowed, func(pattern any) bool { matches, _ := path.Match(pattern.(string), place); return matches })
+	case listed:
+		return true
+	}
+	return g.warns(diag.UnrestrictedTarget) && place != system && !strings.HasPrefix(place, "argo")
+}
+
+// exposes returns what an object gives to the attackers that they must not have.
+func (g *Game) exposes(o map[string]any) string {
+	c := g.childOf(o)
+	readable := theirs(o) || textAt(o, "kind") != "Secret" && textAt(o, "metadata", "namespace") != platform && textAt(o, "metadata", "namespace") != victims
+	if readable && hasMark(o) && !g.warns(diag.SecretExposed) {
+		rel, _ := at(c, "spec", "related").([]any)
+		wished := len(rel) == 1 && textAt(o, "kind") == "Secret" && (textAt(rel[0], "namespace") == platform || g.warns(diag.UnrestrictedTarget) ||
+			at(c, "spec", "install", "allowedNamespaces") != nil)
+		if !wished {
+			return "has the value of a Secret"
+		}
+	}
+	if c == nil || g.warns(diag.PrivilegeEscalation) {
+		return ""
+	}
+	template := encoded(mapAt(c, "template"))
+	for _, word := range []string{"cluster-admin", "edit", "secrets", "*"} {
+		if strings.HasPrefix(textAt(o, "apiVersion"), "rbac.") && strings.Contains(encoded(withoutLabels(o)), `"`+word+`"`) && !strings.Contains(template, word) {
+			return "grants " + word
+		}
+	}
+	for key := range mapAt(o, "metadata", "labels") {
+		if slices.Contains([]string{"ClusterRole", "Namespace"}, textAt(o, "kind")) && (strings.HasPrefix(key, "rbac.") || strings.HasPrefix(key, "pod-security.")) && !theirs(o) {
+			return "has the label " + key
+		}
+	}
+	return ""
+}
+
+func hasMark(value any) bool {
+	return strings.Contains(fmt.Sprint(value), marked[:12]) || strings.Contains(fmt.Sprint(value), "MARKERof")
+}
