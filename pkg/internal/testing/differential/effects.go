@@ -65,6 +65,9 @@ func (g *Game) excusesChange(was, is map[string]any, edited bool) bool {
 // adoptedByWish reports an object of nobody that the definition takes over, at a place that is
 // either fixed or that lint warns of.
 func (g *Game) adoptedByWish(was, is map[string]any) bool {
+	if is == nil { // deleted, after it was taken over in the same game
+		return ownerUID(was) == "" && g.warns(diag.UnrestrictedTarget) && strings.Contains(g.o.String(), "adopt: true")
+	}
 	c := g.childOf(is)
 	return c != nil && at(c, "adopt") == true && ownerUID(was) == "" && at(was, "metadata", "ownerReferences") == nil &&
 		(g.warns(diag.UnrestrictedTarget) || fixedText(c, "name") && g.allows(c, at(c, "spec"), textAt(is, "metadata", "namespace")))
