@@ -182,6 +182,8 @@ func (w *worker) do(ctx context.Context, command workerCommand) (workerResult, e
 	case err := <-w.ended:
 		w.ended <- err
 		return workerResult{}, err
+	case <-ctx.Done():
+		return workerResult{}, context.Cause(ctx)
 	}
 }
 
