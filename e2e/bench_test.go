@@ -38,6 +38,12 @@ func contenders() []contender {
 		{"direct/memcached", installs("memcached"), 50, []int{10, 100, 1000, 5000}, true, false},
 		{"controller-runtime (as scaffolded)", reference("-workers=1"), 50, []int{10, 100, 1000, 5000}, true, false},
 		{"controller-runtime (8 workers)", reference("-workers=8"), 50, []int{10, 100, 1000}, true, false},
+		{"worker/memcached", definedBy(func(t *testing.T) string {
+			return variant(t, "../examples/memcached", "  reconcile: {engine: worker}\n")
+		}), 50, []int{10, 100, 1000}, true, false},
+		{"worker/memcached-logic", definedBy(func(t *testing.T) string {
+			return rewritten(t, "../examples/memcached-logic", "engine: workflow", "engine: worker")
+		}), 50, []int{10, 100}, true, false},
 		{"workflow/memcached-logic", installs("memcached-logic"), 20, []int{10, 50}, true, false},
 	}
 	if dir := os.Getenv("E2E_TUTORIAL"); dir != "" {
@@ -267,6 +273,13 @@ func processUsage(t *testing.T, pid int) used {
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // installs brings an example.
+func definedBy(dir func(t *testing.T) string) func(t *testing.T, c *cluster) *operator {
+	return func(t *testing.T, c *cluster) *operator {
+		t.Helper()
+		return c.install(t, "the worker", dir(t))
+	}
+}
+
 func installs(example string) func(*testing.T, *cluster) *operator {
 	return func(t *testing.T, c *cluster) *operator { return c.install(t, "bench", "../examples/"+example) }
 }
