@@ -18,22 +18,24 @@ type changes struct {
 	children []Child
 	optional []string // the children that may be left out
 	within   []string // the children that are being looked at
+	awaited  []string // the children that the template waits for: it is not computed without them
 }
 
 // reads returns what a program reads of other objects, that can change, and that the names
 // do not depend on.
 func (f *changes) reads(program *expression.Program, names []*expression.Program) []changing {
 	var out []changing
-	add := func(root string, paths map[string][][]string, list func(string) bool, changes func(string, []string) bool,
+	add := func(root string, paths map[string][][]string, list func(string) bool, change func(string, []string) schema.Change,
 		named func(*expression.Program) map[string][][]string,
 	) {
 		for _, name := range slices.Sorted(maps.Keys(paths)) {
 			for _, path := range paths[name] {
 				known := func(p *expression.Program) bool { return covered(path, named(p)[name]) }
-				if !changes(name, path) || slices.ContainsFunc(names, known) {
+				how := change(name, path)
+				if how == schema.NoChange || slices.ContainsFunc(names, known) {
 					continue
 				}
-				one := changing{name: strings.Join(append([]string{root + "." + name}, path...), "."), how: schema.Changes, of: true}
+				one := changing{name: strings.Join(append([]string{root + "." + name}, path...), "."), how: how, of: true}
 				if list(name) {
 					one.name = "the list " + root + "." + name
 				}
@@ -43,10 +45,16 @@ func (f *changes) reads(program *expression.Program, names []*expression.Program
 			}
 		}
 	}
-	add("$children", program.ReadsChildren(), func(name string) bool { return f.child(name).ForEach != nil }, f.childChanges,
+	add("$children", program.ReadsChildren(), func(name string) bool { return f.child(name).ForEach != nil }, f.childChange,
 		(*expression.Program).ReadsChildren)
 	isList := func(name string) bool { r, is := f.related(name); return is && multiple(r) }
-	add("$related", program.RelatedPaths(), isList, f.relatedChanges, (*expression.Program).RelatedPaths)
+	relatedChange := func(name string, path []string) schema.Change {
+		if f.relatedChanges(name, path) {
+			return schema.Changes
+		}
+		return schema.NoChange
+	}
+	add("$related", program.RelatedPaths(), isList, relatedChange, (*expression.Program).RelatedPaths)
 	return out
 }
 
@@ -57,6 +65,18 @@ func (f *changes) child(name string) Child {
 		}
 	}
 	return Child{}
+}
+
+// childChange returns how a field of a child can change. An expression that tolerates null is
+// computed before there is the child.
+func (f *changes) childChange(name string, path []string) schema.Change {
+	switch {
+	case f.childChanges(name, path):
+		return schema.Changes
+	case f.child(name).Object != nil && !slices.Contains(f.awaited, name):
+		return schema.Appears
+	}
+	return schema.NoChange
 }
 
 // childChanges reports whether a field of a child can change.

@@ -24,7 +24,10 @@ func (c *compiler) immutable(child Child, in v1alpha1.Child, scope expression.Sc
 	if child.Namespace != nil {
 		names = append(names, child.Namespace)
 	}
-	changes := &changes{c: c, children: children, optional: scope.Optional}
+	changes := &changes{c: c, children: children, optional: scope.Optional, awaited: slices.Clone(child.DependsOn)}
+	for _, n := range child.needs {
+		changes.awaited = append(changes.awaited, n.Children...)
+	}
 	for _, f := range c.fixedFields(child.Kind, in) {
 		for _, wrong := range c.immutableFields(f, child, in.Template, scope, names, changes) {
 			c.findings.Warn(c.d.Position(append(path, wrong.at...)...), diag.ImmutableField,
