@@ -3,6 +3,7 @@ package differential
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"net/http"
@@ -317,11 +318,15 @@ func (w *world) snapshot() snapshot {
 	out := snapshot{map[string]any{}, map[string]string{}}
 	all := w.Objects()
 	var uids []string
+	name := func(uid, place string) { // also in the data of a Secret
+		encode := base64.StdEncoding.EncodeToString
+		uids = append(uids, uid, "uid of "+place, encode([]byte(uid)), encode([]byte("uid of "+place)))
+	}
 	for _, o := range all {
-		uids = append(uids, textAt(o, "metadata", "uid"), "uid of "+placeOf(o))
+		name(textAt(o, "metadata", "uid"), placeOf(o))
 	}
 	if w.cr != nil && w.uid != "" { // it may be gone
-		uids = append(uids, w.uid, "uid of "+placeOf(w.cr))
+		name(w.uid, placeOf(w.cr))
 	}
 	named := strings.NewReplacer(uids...)
 	for _, o := range all {
