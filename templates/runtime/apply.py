@@ -4,7 +4,7 @@ import math
 from api import ApiError, Failed, Refused, log
 from children import checked
 from compute import computed_status, templated, waits_for
-from expressions import merged, seconds_of
+from dates import seconds_of
 from hook import exit_code_of, read_response, to_delete
 from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
 from objects import apply_child, delete, outlives, patch_others, prune
@@ -12,6 +12,7 @@ from parent import acquire, decorate, refuse_templates, remove_finalizer, state_
 from related import read_related, store_related
 from run import belongs, display_name, identity, read_json
 from status import condition, or_record, record_failure, report_ready, write_status
+from values import merged
 
 LONGEST_WAIT = 30 * 24 * 3600  # seconds; a longer delay is split
 

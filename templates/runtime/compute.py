@@ -1,7 +1,8 @@
 """What the definition computes from the cluster: templates, status fields, readiness."""
 from api import Refused, log
-from expressions import ExpressionError, built
+from expressions import built
 from run import identity, name_of
+from values import ExpressionError
 
 UNMET = "argoperator.dev/unmet"  # why a child is not ready, instead of its content; no object has such a field
 

@@ -1,11 +1,12 @@
 """Why a custom resource needs a run."""
 from api import Refused
 from compute import items, key_of, mentions, unready_reason
-from expressions import ExpressionError, built
+from expressions import built
 from names import DEFINITION, INPUTS, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
 from run import digest_of_inputs, display_name, identity, name_of
 from status import ready_condition
+from values import ExpressionError
 
 UNFIT = {"expr": None}  # an expression that only the Sensor can evaluate
 

@@ -4,11 +4,11 @@ import os
 import stat
 
 from api import Refused, log
-from expressions import parse_json
 from parent import acquire, refuse_templates, state_of
 from related import read_related
 from run import display_name, identity, write
 from status import or_record
+from values import parse_json
 
 RESPONSE_LIMIT = 10 << 20  # bytes of the logic's response
 

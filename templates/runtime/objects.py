@@ -2,9 +2,10 @@
 from api import ApiError, Failed, Refused, log
 from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named, told
-from expressions import ExpressionError, built
+from expressions import built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
 from run import belongs, by_label, controllers, display_name, identity, labelled, made_by, name_of, owned_by, place_of
+from values import ExpressionError
 
 TRIES = 5  # of a write with a conflict
 NO_VERSION = "1"     # a resourceVersion that no object has: an apply with it creates the object, or fails if it exists

@@ -5,9 +5,10 @@ import re
 
 from api import Failed, Refused, log
 from compute import told
-from expressions import ExpressionError, built
+from expressions import built
 from names import COMPONENT, MANAGED_BY, NAME, RECONCILE, RELATED, path_of
 from run import annotate, identity
+from values import ExpressionError
 
 DIGEST = "argoperator.dev/digest"  # of an object, instead of its content; no object has such a field
 LABEL = re.compile("([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)")

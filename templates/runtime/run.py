@@ -10,8 +10,9 @@ import threading
 import time
 
 from api import ApiError
-from expressions import ExpressionError, built, parse_json
+from expressions import built
 from names import CHILD, LAST_APPLIED, MANAGED_BY, OPERATOR_NAMESPACE, OWNER_UID, path_of
+from values import ExpressionError, parse_json
 
 DRIFT = "drift"  # sent instead of children: another client changed a child
 

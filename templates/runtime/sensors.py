@@ -2,7 +2,7 @@
 import base64
 
 from api import ApiError, Refused, log
-from expressions import seconds_of
+from dates import seconds_of
 from names import ACCOUNTS, LAST_RECEIVED, RESTARTED_BY, SECRETS, SENSORS, SOURCES, SUBSCRIBED, path_of
 
 HEARTBEAT_TIMEOUT = 180  # seconds without a heartbeat after which a Sensor counts as disconnected

@@ -1,9 +1,11 @@
 """Tests of what the comparison with gojq (TestPodAgrees, TestPodAgreesRandomly) does not cover: the limits."""
+import json
 import unittest
 from unittest import mock
 
-import expressions
-from expressions import ExpressionError, built
+import values
+from expressions import built
+from values import ExpressionError
 
 
 def lit(value):
@@ -43,13 +45,13 @@ class LimitsTest(unittest.TestCase):
                 ("deep JSON", ["pipe", lit("[" * 100000), call("fromjson/0")], "deep"),
                 ("a deep expression", nested(5000, lambda inner: ["collect", inner]), "deep"),
                 ("a repeated text", ["mul", lit("x" * 1000), lit(1e6)], "characters")):
-            with self.subTest(title), mock.patch.object(expressions, "STEPS", 200_000), \
+            with self.subTest(title), mock.patch.object(values, "STEPS", 200_000), \
                     self.assertRaisesRegex(ExpressionError, message):
                 built({"expr": expression}, {}, {})
 
     def test_try_does_not_catch_a_limit(self):
         endless = ["last", call("_range/3", lit(float("nan")), lit(1), lit(1))]
-        with mock.patch.object(expressions, "STEPS", 10_000), self.assertRaisesRegex(ExpressionError, "steps"):
+        with mock.patch.object(values, "STEPS", 10_000), self.assertRaisesRegex(ExpressionError, "steps"):
             built({"expr": ["try", endless, lit("hidden")]}, {}, {})
 
     def test_unexpected(self):
@@ -61,7 +63,7 @@ class LimitsTest(unittest.TestCase):
 
     def test_each_expression_has_its_own_steps(self):
         many = {"array": [{"expr": ["last", call("_range/3", lit(0), lit(3000), lit(1))]}] * 10}
-        with mock.patch.object(expressions, "STEPS", 20_000):
+        with mock.patch.object(values, "STEPS", 20_000):
             self.assertEqual(built(many, {}, {}), [2999] * 10)
 
 
@@ -77,7 +79,7 @@ class ResultTest(unittest.TestCase):
         """Integers are integers in JSON, and those of the input are exact from 2^53 on."""
         for value, wanted in ((1.0, "1"), (1e18, "1000000000000000000"), (1.5, "1.5"), (2 ** 63 - 1, "9223372036854775807")):
             with self.subTest(value):
-                self.assertEqual(expressions.json.dumps(built({"expr": ["in"]}, value, {})), wanted)
+                self.assertEqual(json.dumps(built({"expr": ["in"]}, value, {})), wanted)
                 self.assertEqual(built({"concat": [lit("x"), ["in"]]}, value, {}), "x" + wanted)
         for value in (float("inf"), float("nan")):
             with self.assertRaisesRegex(ExpressionError, "JSON does not know"):

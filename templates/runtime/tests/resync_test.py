@@ -4,7 +4,7 @@ import sys
 import threading
 
 from due import due
-from expressions import merged
+from values import merged
 from names import CHILD, DEFINITION, LAST_APPLIED, MANAGED_BY, RECONCILE, SIBLINGS
 from reconcile import deep
 from run import Run

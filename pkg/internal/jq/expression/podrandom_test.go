@@ -93,8 +93,8 @@ func randomBinding(r *rand.Rand, next func() string, pick func([]string) string)
 const randomHarness = `
 import json, sys
 sys.path.insert(0, "../../../../templates/runtime")
-import expressions
-expressions.STEPS = 1_000_000
+import expressions, values as limits
+limits.STEPS = 1_000_000
 given, names = json.loads(sys.argv[1]), json.loads(sys.argv[2])
 for line in sys.stdin:
     values, failed, limit, crash = [], False, False, ""
@@ -103,9 +103,9 @@ for line in sys.stdin:
             values.append(value)
             if len(values) >= 200: break
         json.dumps(values, allow_nan=False)
-    except expressions.ExpressionError as error:
+    except limits.ExpressionError as error:
         failed, cause = True, error.__cause__
-        limit = isinstance(cause, (expressions.Exceeded, RecursionError, MemoryError))
+        limit = isinstance(cause, (limits.Exceeded, RecursionError, MemoryError))
         crash = "" if limit or cause is None else repr(cause)
     except BaseException as error:
         crash = repr(error)
