@@ -7,7 +7,7 @@ results and the texts of the errors are those of gojq.
 """
 import values
 from forms import outcomes
-from values import Budget, ExpressionError, plain, text_of
+from values import BUDGET, ExpressionError, plain, text_of
 
 
 def built(node, dot, names):
@@ -37,7 +37,7 @@ def only(expression, dot, names):
 
 def evaluated(expression, dot, names):
     """The values of a whole expression in the form of JSON. Every error is an ExpressionError."""
-    Budget.left = values.STEPS
+    BUDGET.left = values.STEPS
     try:
         for value in outcomes(expression, dot, names):
             yield plain(value)

@@ -8,6 +8,7 @@ import decimal
 import json
 import math
 import re
+import threading
 
 # Limits of one expression, so that it fails before it uses all of the pod's time or memory.
 STEPS = 5_000_000  # operations, and items that are created, compared or written
@@ -50,13 +51,17 @@ class WrittenFloat(float):
     """Another number that fromjson parsed."""
 
 
-class Budget:
+class Budget(threading.local):
+    """The steps that are left of the expression that a thread evaluates."""
     left = STEPS
 
 
+BUDGET = Budget()
+
+
 def spend(steps=1):
-    Budget.left -= steps
-    if Budget.left < 0:
+    BUDGET.left -= steps
+    if BUDGET.left < 0:
         raise Exceeded(f"the expression takes more than {STEPS} steps")
 
 

@@ -1,10 +1,11 @@
 """Tests of what the comparison with gojq (TestPodAgrees, TestPodAgreesRandomly) does not cover: the limits."""
 import json
+import threading
 import unittest
 from unittest import mock
 
 import values
-from expressions import built
+from expressions import built, evaluated
 from values import ExpressionError
 
 
@@ -65,6 +66,15 @@ class LimitsTest(unittest.TestCase):
         many = {"array": [{"expr": ["last", call("_range/3", lit(0), lit(3000), lit(1))]}] * 10}
         with mock.patch.object(values, "STEPS", 20_000):
             self.assertEqual(built(many, {}, {}), [2999] * 10)
+
+    def test_each_thread_has_its_own_steps(self):
+        """A worker evaluates expressions in several threads."""
+        part = ["last", call("_range/3", lit(0), lit(3000), lit(1))]
+        with mock.patch.object(values, "STEPS", 20_000), self.assertRaisesRegex(ExpressionError, "steps"):
+            for _ in evaluated(["comma", *[part] * 10], {}, {}):
+                other = threading.Thread(target=lambda: built({"expr": lit(1)}, {}, {}))
+                other.start()
+                other.join()
 
 
 class ResultTest(unittest.TestCase):
