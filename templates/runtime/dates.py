@@ -36,7 +36,7 @@ def date_in(days):
 
 def moment_of(year, month, day, hour, minute, second, part=0):
     """Seconds since 1970; each number may be out of range."""
-    carry, month = divmod(wrapped(month) - 1, 12)
+    carry, month = divmod(wrapped(month - 1), 12)
     year = wrapped(year + carry)
     carry, _ = divmod(part, 10 ** 9)
     carry, second = divmod(wrapped(second + carry), 60)
