@@ -30,7 +30,7 @@ var guards = []guard{
 	{"no afterStart", "source-down", "direct/memcached", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
 	{"drift in the observed state", "child-edited", "direct/memcached", `{drift: $new.metadata.resourceVersion}`, `{}`},
 	{"create-only requests", "child-foreign", "direct/memcached", `else {resourceVersion: "1"} end`, `else {} end`},
-	{"failures in the observed state", "refusals", "direct/memcached", `$seen.failed.attempts < 5`, `$seen.failed.attempts < 0`},
+	{"failures in the observed state", "refusals", "direct/memcached", `$seen.failed.attempts | . < 5 or`, `$seen.failed.attempts | . < 0 or`},
 	{theHeartbeat, "redefined", "direct/memcached", "{go: true,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io", "{go: false,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io"},
 	{"replacement of disconnected Sensors", "bus-store-lost", "direct/memcached", "any((max | fromdate? // 0) < now - 180)", "any((max | fromdate? // 0) < 0)"},
 	{"replay by the resync", "bus-down", "direct/memcached", `"argoperator.dev/resync": "{{workflow.name}}"`, `"argoperator.dev/resync": null`},
