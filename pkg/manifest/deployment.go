@@ -176,30 +176,62 @@ func probe(path string, seconds, failures int32) *corev1.Probe {
 }
 
 // perCall starts the user's program for each call of the worker: templates/runtime/calls.py
-// says what the lines of the pipe mean. The program gets a session of its own, so that kill
-// ends all of its processes; this shell is the first process of the container, so what
-// remains ends when no call is open. Some shells support only integers for sleep.
+// says what the lines of the pipes mean. open has the process of each call, which waits for
+// its program. A program gets a session of its own, so that all that it has started ends with
+// it. What left the session ends when no call is open, if this shell is the first process of
+// its container. SIGTERM ends nothing, because the worker needs the container until it ends
+// itself. Some shells support only integers for sleep.
 const perCall = `cd /
+set -f
+trap : TERM
 until test -p ` + workspaceDir + `/calls && test -p ` + workspaceDir + `/ends; do sleep 0.1 2> /dev/null || sleep 1; done
 exec 3<> ` + workspaceDir + `/calls 4<> ` + workspaceDir + `/ends
-echo started >&4
-command -v setsid > /dev/null || setsid() { "$@"; }
-while read -r what name key <&3; do
-  dir=` + workspaceDir + `/$name
+echo "
+started" >&4
+session=$(command -v setsid)
+open=" "
+while :; do
+  read -r what name key <&3 || continue
+  process=${open##*" $name:"}
+  process=${process%% *}
   case $what in
-  run) (
-    export ARGOPERATOR_KEY="$key" ARGOPERATOR_REQUEST="$dir/request.json" ARGOPERATOR_RESPONSE="$dir/response.json" TMPDIR="$dir/tmp"
-    cd ` + logicDir + `
-    exec 3>&- 5>&4 4>&-
-    setsid "$@" > "$dir/output" 2>&1 < /dev/null 5>&- &
-    echo $! > "$dir/pid"
-    wait $!
-    echo $? > "$dir/exit"
-    kill -KILL -- "-$(cat "$dir/pid")" 2> /dev/null
-    test ! -s "$dir/output" || { echo "--- $key"; cat "$dir/output"; }
-    echo "$name" >&5
-  ) & ;;
-  kill) kill -KILL -- "-$(cat "$dir/pid")" 2> /dev/null || kill -KILL "$(cat "$dir/pid")" ;;
+  run)
+    echo "
+$name runs" >&4
+    (
+      program=
+      trap 'kill -KILL "-$program" "$program" 2> /dev/null' TERM
+      dir=` + workspaceDir + `/$name
+      export ARGOPERATOR_KEY="$key" ARGOPERATOR_REQUEST="$dir/request.json" ARGOPERATOR_RESPONSE="$dir/response.json"
+      export TMPDIR="` + temporaryDir + `/$name"
+      mkdir "$TMPDIR"
+      cd ` + logicDir + `
+      (exec $session "$@" > "$dir/output" 2>&1 < /dev/null 3>&- 4>&-) &
+      program=$!
+      wait "$program"
+      code=$?
+      kill -KILL "-$program" 2> /dev/null
+      wait "$program" 2> /dev/null
+      rm -rf "$TMPDIR"
+      test ! -s "$dir/output" || { echo "--- $key"; tail -c 65536 "$dir/output"; }
+      echo "
+$name $code" >&4
+      echo "
+ended $name" >&3
+    ) &
+    open="$open$name:$! "
+    ;;
+  kill) case $open in *" $name:"*) kill -TERM "$process" ;; esac ;;
+  ended)
+    case $open in *" $name:"*)
+      wait "$process"
+      open="${open%%" $name:"*} ${open#*" $name:$process "}"
+      test "$open$$" != " 1" || kill -KILL -1 2> /dev/null
+      ;;
+    esac
+    ;;
+  begin) for call in $open; do kill -TERM "${call#*:}"; done ;;
+  stop) exit ;;
   esac
 done
 `

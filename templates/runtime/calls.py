@@ -1,12 +1,15 @@
 """Calls of the logic by a worker. Its container has no credentials, and sees of the worker only the files of its calls.
 
-A program is started anew for each call, by a shell in its container that reads the calls, one a line, from a pipe:
+A program is started anew for each call, by a shell in its container that reads from a pipe, one a line:
 
-    run DIRECTORY KEY     starts the program; its output goes to the file output, its exit code to the file exit
+    begin                 there is a new worker: ends all calls
+    run DIRECTORY KEY     starts the program; its output goes to the file output
     kill DIRECTORY        ends it with all that it has started
+    stop                  ends the shell
 
-and writes DIRECTORY to another pipe when the program has ended, or "started" when the container itself has. A hook is a
-server that the container runs all the time; a call is an HTTP request to it.
+and writes to another pipe: "DIRECTORY runs" when it has read the call, "DIRECTORY CODE" with the exit code of the program when
+it has ended, and "started" when the container itself has. Both sides begin with an empty line, because the program can write to
+the pipes, too. A hook is a server that the container runs all the time; a call is an HTTP request to it.
 """
 import http.client
 import os
@@ -14,11 +17,18 @@ import secrets
 import shutil
 import threading
 
-from hook import RESPONSE_LIMIT, plain_file
+from hook import RESPONSE_LIMIT
 from report import last_output
 
 OUTPUT_LIMIT = 64 << 10  # bytes of the output that are read, from its end
 RESTARTED = "started"    # what the shell writes when its container has started
+
+
+class Call:
+    """A call whose program runs, or will."""
+
+    def __init__(self):
+        self.ended, self.runs, self.code = threading.Event(), False, None
 
 
 class Programs:
@@ -26,70 +36,84 @@ class Programs:
 
     def __init__(self, workspace, seconds):
         self.workspace, self.seconds, self.lock, self.open = workspace, seconds, threading.Lock(), {}
-        self.calls = pipe(os.path.join(workspace, "calls"))
+        self.calls = pipe(os.path.join(workspace, "calls"), os.O_NONBLOCK)
         self.ends = pipe(os.path.join(workspace, "ends"))
         threading.Thread(target=self._listen, daemon=True).start()
+        self._tell("begin")
 
     def call(self, run):
         """Runs the program on the request of a reconcile. Returns why it failed, or ""."""
         directory = os.path.dirname(run.env["ARGOPERATOR_REQUEST"])
-        return self._failure(directory, self.start(os.path.basename(directory), run.key))
+        return self._failure(directory, *self.start(os.path.basename(directory), run.key))
 
     def start(self, name, key):
-        """Runs the program in a directory. Returns whether it ended in time."""
-        ended = threading.Event()
+        """Runs the program in a directory. Returns whether it ended in time, and its exit code, or None."""
+        call = Call()
         with self.lock:
-            self.open[name] = ended
+            self.open[name] = call
         try:
-            self._tell(f"run {name} {key}")
-            in_time = ended.wait(self.seconds)
+            in_time = self._tell(f"run {name} {key}") and call.ended.wait(self.seconds)
             if not in_time:
                 self._tell(f"kill {name}")
-                ended.wait(5)
-            return in_time
+                call.ended.wait(5 if call.runs else 0)
+            return in_time, call.code
         finally:
             with self.lock:
-                self.open.pop(name, None)
+                del self.open[name]
 
-    def _failure(self, directory, in_time):
-        output = end_of(os.path.join(directory, "output"))
-        try:
-            code = int(plain_file(os.path.join(directory, "exit"), 100))
-        except (OSError, ValueError):
-            code = None
+    def _failure(self, directory, in_time, code):
         if in_time and code == 0:
             return ""
+        output = end_of(os.path.join(directory, "output"))
         if not in_time:
             return f"logic: stopped after {self.seconds:g} s" + (": " + last_output(f"): {output}")[3:] if output else "")
         if code is None:
             return "logic: its container was restarted, for example because it took more memory than logic.resources allows"
         return last_output(f"logic: Error (exit code {code}): {output}")
 
+    def close(self):
+        """Ends the container."""
+        self._tell("stop")
+
     def _tell(self, line):
-        os.write(self.calls, (line + "\n").encode())
+        """Writes a line. Returns whether there is room for it."""
+        try:
+            os.write(self.calls, f"\n{line}\n".encode())
+            return True
+        except BlockingIOError:
+            return False
 
     def _listen(self):
-        """Wakes the calls that have ended; all of them after a restart of the container."""
         text = b""
         while True:
-            text += os.read(self.ends, 4096)
-            *lines, text = text.split(b"\n")
+            *lines, text = (text + os.read(self.ends, 4096)).split(b"\n")
+            text = text[-100:]
             for line in lines:
-                name = line.decode("utf-8", "replace")
-                with self.lock:
-                    ended = list(self.open.values()) if name == RESTARTED else [self.open.get(name)]
-                for event in ended:
-                    if event:
-                        event.set()
+                self._note(line.decode("utf-8", "replace"))
+
+    def _note(self, line):
+        """Wakes a call that has ended; all that ran after a restart of the container."""
+        name, _, code = line.partition(" ")
+        with self.lock:
+            call = self.open.get(name)
+            if line == RESTARTED:
+                for one in self.open.values():
+                    if one.runs:
+                        one.ended.set()
+            elif call and code == "runs":
+                call.runs = True
+            elif call and code.isdecimal() and len(code) < 4:
+                call.code = int(code)
+                call.ended.set()
 
 
-def pipe(path):
+def pipe(path, flags=0):
     """Opens a named pipe, which is made if it is not there. Opened for both directions, it never ends."""
     try:
         os.mkfifo(path, 0o660)
     except FileExistsError:
         pass
-    return os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    return os.open(path, os.O_RDWR | os.O_NOFOLLOW | flags)
 
 
 def end_of(path):
@@ -140,11 +164,19 @@ class Exchange:
         self.directory, self.state = os.path.join(workspace, name), os.path.join(state, name)
 
     def __enter__(self):
-        os.makedirs(os.path.join(self.directory, "tmp"), 0o770)
+        os.makedirs(self.directory, 0o770)
         os.makedirs(self.state, 0o700)
         return {"ARGOPERATOR_WORKSPACE": self.directory, "ARGOPERATOR_STATE": self.state,
                 "ARGOPERATOR_REQUEST": os.path.join(self.directory, "request.json"),
                 "ARGOPERATOR_RESPONSE": os.path.join(self.directory, "response.json")}
+
+    @staticmethod
+    def clear(workspace, state):
+        """Removes the directories of an earlier process."""
+        for place in (workspace, state):
+            for entry in os.scandir(place):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
 
     def __exit__(self, *_):
         shutil.rmtree(self.directory, ignore_errors=True)

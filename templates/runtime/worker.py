@@ -37,6 +37,10 @@ class Operator:
         self.referrers, self.looked = Referrers(config.get("related") or []), False
         self.logic = logic_of(config.get("logic"), workspace)
 
+    def close(self):
+        if self.logic:
+            self.logic.close()
+
 
 def logic_of(logic, workspace):
     """What calls the logic; None if there is none."""
@@ -53,6 +57,8 @@ class Worker:
 
     def __init__(self, env, configs, now, sleep=time.sleep, clock=time.monotonic):
         self.env, self.now, self.sleep, self.clock = env, now, sleep, clock
+        if any(config.get("logic") for config in configs):
+            Exchange.clear(env["ARGOPERATOR_WORKSPACE"], env["ARGOPERATOR_STATE"])
         self.operators = {config["operator"]: Operator(config, env.get("ARGOPERATOR_WORKSPACE")) for config in configs}
         self.keys, self.metrics = Keys(clock), Metrics(self.operators)
         self.failures, self.may_write = {}, lambda: True
@@ -100,6 +106,8 @@ class Worker:
         if operator is None or not isinstance(event, dict) or "heartbeat" in event:
             return []
         if "related" in event:
+            if not names_object(event["related"]):
+                return []
             return self.turns_for_related(operator, event["related"])
         key = event.get("key")
         if not isinstance(key, str) or len(key) > 400 or not KEY.fullmatch(key):
@@ -234,6 +242,16 @@ class Worker:
                 replace_pods(run, sensor)
         except Failed as failure:
             log(f"the Sensor could not be restarted: {failure}")
+
+
+def names_object(event):
+    """Whether an event names an object, as those of the Sensor do."""
+    if not isinstance(event, dict) or not isinstance(event.get("metadata"), dict):
+        return False
+    metadata = event["metadata"]
+    labels = [of.get("labels") or {} for of in (event, metadata)]
+    texts = [event.get("apiVersion"), event.get("kind"), metadata.get("name"), metadata.get("namespace") or ""]
+    return all(isinstance(one, dict) for one in labels) and all(isinstance(one, str) for one in texts)
 
 
 def with_logic(run, call):

@@ -12,7 +12,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,7 +43,14 @@ type worker struct {
 	ended            chan error
 	ctx              context.Context // of the current command
 	records          []Container     // of the logic, in the current command
-	timers           map[string]time.Time
+	timers           map[string]nextTurn
+}
+
+// nextTurn is when a worker runs a custom resource without an event; that of the empty key is a
+// look at all.
+type nextTurn struct {
+	at    time.Time
+	retry bool // of a failed reconcile, not a time that its logic asked for
 }
 
 // workerCommand is an event of the Sensor, or the key of a custom resource whose time has
@@ -52,6 +58,7 @@ type worker struct {
 type workerCommand struct {
 	Event json.RawMessage `json:"event,omitempty"`
 	Key   string          `json:"key"`
+	Start bool            `json:"start,omitempty"` // the look of a worker that has just started
 }
 
 type workerResult struct {
@@ -63,6 +70,7 @@ type workerResult struct {
 	Waits []struct {
 		Key     string
 		Seconds float64
+		Retry   bool
 	}
 }
 
@@ -74,7 +82,7 @@ func (s *Simulation) newWorker(d *appsv1.Deployment) *worker {
 	}
 	w := &worker{
 		container: spec.Containers[0], commands: make(chan workerCommand), results: make(chan workerResult), ended: make(chan error, 1),
-		timers: map[string]time.Time{},
+		timers: map[string]nextTurn{},
 	}
 	if len(spec.Containers) > 1 {
 		w.logic = spec.Containers[1]
@@ -101,14 +109,21 @@ func podOf(d *appsv1.Deployment) wfv1.Template {
 func (s *Simulation) Close() error {
 	var errs []error
 	for _, w := range s.workers {
-		if w.stop != nil {
-			w.stop()
-			<-w.ended
-			w.api.close()
-			errs = append(errs, os.RemoveAll(w.dir))
-		}
+		errs = append(errs, w.end())
 	}
 	return errors.Join(errs...)
+}
+
+// end kills the program, as far as it runs.
+func (w *worker) end() error {
+	if w.stop == nil {
+		return nil
+	}
+	w.stop()
+	<-w.ended
+	w.api.close()
+	w.stop, w.start = nil, sync.Once{}
+	return os.RemoveAll(w.dir)
 }
 
 // begin starts the program.
@@ -133,6 +148,9 @@ func (w *worker) begin() error {
 	}
 	program := w.program(w.container)
 	program.Command = []string{"python3", "-B", clockDir + "/worker.py", manifest.RuntimeDir}
+	if w.s.remote == nil {
+		program.Command = append(program.Command, "hurry")
+	}
 	program.API, program.Mounts = true, append(program.Mounts, w.clockMount())
 	program.Env = append(program.Env, "ARGOPERATOR_API="+w.api.address, "PYTHONPATH="+clockDir)
 	ctx, stop := context.WithCancel(context.Background())
@@ -211,7 +229,7 @@ func (w *worker) remember(result workerResult) {
 	}
 	for _, wait := range result.Waits {
 		after := time.Duration(wait.Seconds * float64(time.Second))
-		w.timers[wait.Key] = w.s.now().Add(after)
+		w.timers[wait.Key] = nextTurn{w.s.now().Add(after), wait.Retry}
 		if w.s.remote != nil {
 			w.s.remote.Later(after, func(ctx context.Context) error { return w.due(ctx, wait.Key) })
 		}
@@ -250,14 +268,19 @@ func (w *worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		if err := json.Unmarshal(body, &call); err != nil {
 			return
 		}
-		answer = map[string]bool{"inTime": w.call(call.Directory, call.Key)}
+		answer = w.call(call.Directory, call.Key)
 	}
 	_ = json.NewEncoder(rw).Encode(answer) // the program is gone
 }
 
-// call runs the logic as the shell in its container does, and reports whether it ended in
-// time.
-func (w *worker) call(directory, key string) bool {
+// workerCall is the result of a call of the logic.
+type workerCall struct {
+	InTime bool `json:"inTime"`
+	Code   int  `json:"code"`
+}
+
+// call runs the logic as the shell in its container does.
+func (w *worker) call(directory, key string) workerCall {
 	const workspace = "/workspace"
 	dir := workspace + "/" + directory
 	program := w.program(w.logic)
@@ -281,12 +304,9 @@ func (w *worker) call(directory, key string) bool {
 	case err != nil:
 		record.ExitCode, record.Output = notFound, err.Error()
 		_ = os.WriteFile(filepath.Join(local, "output"), []byte(err.Error()), 0o644)
-		fallthrough
-	default:
-		_ = os.WriteFile(filepath.Join(local, "exit"), []byte(strconv.Itoa(record.ExitCode)), 0o644)
 	}
 	w.records = append(w.records, record)
-	return record.Killed == ""
+	return workerCall{record.Killed == "", record.ExitCode}
 }
 
 // coder finds what a definition decides about the program.
@@ -349,9 +369,9 @@ func (t workerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // due runs a custom resource whose time has come, unless that has changed since.
 func (w *worker) due(ctx context.Context, key string) error {
 	w.mu.Lock()
-	at, waits := w.timers[key]
+	found, waits := w.timers[key]
 	w.mu.Unlock()
-	if !waits || at.After(w.s.now()) {
+	if !waits || found.at.After(w.s.now()) {
 		return nil
 	}
 	_, err := w.do(ctx, workerCommand{Key: key})
@@ -397,11 +417,13 @@ func (s *Simulation) fireWorkers(ctx context.Context) (int, error) {
 			at  time.Time
 		}
 		var all []due
-		for key, at := range w.timers {
-			all = append(all, due{key, at})
+		for key, found := range w.timers {
+			if !found.retry {
+				all = append(all, due{key, found.at})
+				delete(w.timers, key)
+			}
 		}
 		slices.SortFunc(all, func(a, b due) int { return a.at.Compare(b.at) })
-		clear(w.timers)
 		for _, one := range all {
 			ran++
 			if wait := one.at.Sub(s.now()); wait > 0 {
