@@ -93,12 +93,12 @@ class Client:
         default = f"https://{host}:{env.get('KUBERNETES_SERVICE_PORT', '443')}"
         self.base = urllib.parse.urlsplit(env.get("ARGOPERATOR_API") or default)
         self.sleep, self.clock, self.connection, self.received, self.most = sleep, clock, None, 0, 0
-        self.sent, self.may_write = 0, lambda: True
+        self.sent, self.may_write, self.timeout, self.budget = 0, lambda: True, REQUEST_TIMEOUT, RETRY_BUDGET
 
     def request(self, method, path, body=None, query=None, content_type="application/json"):
         """The decoded response, or ApiError. A body that is text is sent as it is, every other one as JSON. A POST is only
         repeated if the server did not process it (429)."""
-        deadline, delay, renewed = self.clock() + RETRY_BUDGET, 0.5, False
+        deadline, delay, renewed = self.clock() + self.budget, 0.5, False
         while True:
             wait = delay
             if method != "GET" and not self.may_write():
@@ -202,7 +202,7 @@ class Client:
 
     def _connect(self):
         if self.base.scheme == "http":
-            return http.client.HTTPConnection(self.base.hostname, self.base.port, timeout=REQUEST_TIMEOUT)
+            return http.client.HTTPConnection(self.base.hostname, self.base.port, timeout=self.timeout)
         trust = ssl.create_default_context(cafile=os.path.join(self.credentials, "ca.crt"))
         trust.verify_flags &= ~ssl.VERIFY_X509_STRICT  # new in Python 3.13; the CAs of many clusters do not satisfy it
-        return http.client.HTTPSConnection(self.base.hostname, self.base.port, timeout=REQUEST_TIMEOUT, context=trust)
+        return http.client.HTTPSConnection(self.base.hostname, self.base.port, timeout=self.timeout, context=trust)

@@ -8,7 +8,7 @@ from names import path_of
 LEASES = {"apiVersion": "coordination.k8s.io/v1", "plural": "leases", "namespaced": True}
 DURATION = 15  # seconds without a renewal after which another process may take the Lease
 DEADLINE = 10  # seconds after its last renewal that a process works: less, because a write may be on its way
-RENEWAL = 3    # seconds between two renewals
+RENEWAL = 3    # seconds between two renewals, and that one of its requests may take
 
 
 class Lease:
@@ -17,6 +17,7 @@ class Lease:
 
     def __init__(self, client, namespace, name, identity, clock=time.monotonic, now=None):
         self.client, self.name, self.identity, self.clock = client, name, identity, clock
+        client.timeout, client.budget = RENEWAL, 0  # the next renewal is the retry
         self.collection = path_of(LEASES, namespace)
         self.path = path_of(LEASES, namespace, name)
         self.now = now or (lambda: datetime.datetime.now(datetime.timezone.utc))
@@ -36,6 +37,7 @@ class Lease:
             elif self._free(found):
                 self.client.request("PUT", self.path, self._lease(found, (found.get("spec") or {}).get("leaseTransitions") or 0))
             else:
+                self.until = 0
                 return False
         except ApiError as error:
             if error.status != 409:  # somebody else was faster

@@ -2,8 +2,9 @@
 """The process of a worker: its endpoints, its Lease, its end.
 
 Port 8080 takes the events of the Sensor; what a forged one can cause is one reconcile of a custom resource that exists.
-Port 7777 has /metrics, /healthz and /readyz.
+Port 7777 has /metrics, /healthz and /readyz. ARGOPERATOR_PORTS has other ports for tests.
 """
+import contextlib
 import http.client
 import http.server
 import json
@@ -19,12 +20,13 @@ from lease import RENEWAL, Lease
 from run import deep_thread, read_config, utc_now
 from worker import Worker
 
-EVENTS, METRICS = 8080, 7777  # ports
-BODY_LIMIT = 64 << 10         # bytes of an event
-CONNECTIONS = 256             # at a time; others are refused
-IDLE = 120                    # seconds after which a connection without requests is closed
-FORWARD_TIMEOUT = 600         # seconds
-SILENCE = 60                  # seconds after which the process counts as hung
+PORTS = "8080 7777"    # of the events, and of what is observed
+BODY_LIMIT = 64 << 10  # bytes of an event
+CONNECTIONS = 256      # at a time
+IDLE = 120             # seconds after which a connection without requests is closed
+FORWARD_TIMEOUT = 600  # seconds
+SILENCE = 60           # seconds after which the process counts as hung
+ANSWERS = 5            # seconds that the last answers may take
 
 
 class Process:
@@ -33,6 +35,7 @@ class Process:
     def __init__(self, env, now, sleep, clock):
         configs = [read_config(path) for path in env["ARGOPERATOR_CONFIG"].split(":")]
         self.clock, self.alive, self.concurrency, self.threads = clock, clock(), configs[0]["concurrency"], []
+        self.ports = [int(port) for port in (env.get("ARGOPERATOR_PORTS") or PORTS).split()]
         self.worker = Worker(env, configs, now, sleep, clock)
         self.lease = Lease(self.worker.client(), configs[0]["namespace"], configs[0]["worker"],
                            f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)
@@ -41,7 +44,6 @@ class Process:
 
     def run(self):
         """Works while it has the Lease. Returns the exit code."""
-        client = self.worker.client()
         while not self.stopped.is_set():
             self.alive = self.clock()
             if self.lease.renew() and not self.threads:
@@ -52,7 +54,7 @@ class Process:
                 log("the Lease was lost")
                 return 1  # at once: another process works now
             if self.threads:
-                self.worker.watch_sensor(client)
+                self.worker.watch_sensor(self.lease.client)
             self.stopped.wait(RENEWAL)
         return self.finish()
 
@@ -68,6 +70,8 @@ class Process:
                 thread.join(RENEWAL / self.concurrency)
         if self.threads:
             self.lease.release()
+        for operator in self.worker.operators.values():
+            operator.close()
         return 0
 
     def receive(self, name, body):
@@ -81,7 +85,7 @@ class Process:
         address = self.lease.holder.partition("@")[2]
         if not address or self.lease.holder == self.lease.identity:
             return 503
-        connection = http.client.HTTPConnection(address, EVENTS, timeout=FORWARD_TIMEOUT)
+        connection = http.client.HTTPConnection(address, self.ports[0], timeout=FORWARD_TIMEOUT)
         try:
             connection.request("POST", "/" + name, body)
             return connection.getresponse().status
@@ -119,11 +123,14 @@ class Events(Handler):
 
     def do_POST(self):  # pylint: disable=invalid-name # http.server wants it
         length = self.headers.get("Content-Length") or ""
-        if not length.isdigit() or int(length) > BODY_LIMIT:
+        if not length.isdecimal() or len(length) > 9 or int(length) > BODY_LIMIT:
             self.close_connection = True
             self.reply(413)
             return
-        self.reply(self.server.process.receive(self.path[1:], self.rfile.read(int(length))))
+        body = self.rfile.read(int(length))
+        if len(body) == int(length):
+            with self.server.serves(self.connection):
+                self.reply(self.server.process.receive(self.path[1:], body))
 
 
 class Observation(Handler):
@@ -141,26 +148,64 @@ class Observation(Handler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A server with a limit of connections, each of which has a thread."""
+    """A server with a limit of connections, each of which has a thread. When there are too many, it closes the one that has
+    not sent a request for the longest time."""
     daemon_threads, request_queue_size = True, 128
 
     def __init__(self, address, port, handler, process):
         self.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self.free, self.process = threading.Semaphore(CONNECTIONS), process
+        self.lock, self.silent, self.served = threading.Lock(), {}, 0  # silent: connections, in order
         super().__init__((address, port), handler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def process_request(self, request, client_address):
-        if self.free.acquire(blocking=False):
+        if self.free.acquire(blocking=False) or self.close_silent() and self.free.acquire(timeout=1):
+            with self.lock:
+                self.silent[request] = True
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
+
+    def close_silent(self):
+        """Closes the connection that has been silent for the longest time. Returns whether there is one."""
+        with self.lock:
+            request = next(iter(self.silent), None)
+            if request is None:
+                return False
+            del self.silent[request]
+            with contextlib.suppress(OSError):
+                request.shutdown(socket.SHUT_RDWR)
+            return True
+
+    @contextlib.contextmanager
+    def serves(self, request):
+        """A connection that waits for an answer."""
+        with self.lock:
+            self.silent.pop(request, None)
+            self.served += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.silent[request] = True
+                self.served -= 1
 
     def process_request_thread(self, request, client_address):
         try:
             super().process_request_thread(request, client_address)
         finally:
+            with self.lock:
+                self.silent.pop(request, None)
             self.free.release()
+
+    def end(self):
+        """Takes no connections any more, and lets the last answers out."""
+        self.shutdown()
+        self.server_close()
+        until = time.monotonic() + ANSWERS
+        while self.served and time.monotonic() < until:
+            time.sleep(0.01)
 
     def handle_error(self, *_):
         pass  # the other side has gone
@@ -169,14 +214,14 @@ class Server(http.server.ThreadingHTTPServer):
 def main(env=os.environ):
     """Runs a worker until it is told to stop. Returns the exit code."""
     process = Process(env, utc_now, time.sleep, time.monotonic)
-    signal.signal(signal.SIGTERM, lambda *_: process.stopped.set())
+    # in a thread, because this one may hold the lock of the event
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=process.stopped.set).start())
     address = env.get("ARGOPERATOR_ADDRESS") or ("::" if socket.has_dualstack_ipv6() else "0.0.0.0")
-    servers = [Server(address, EVENTS, Events, process), Server(address, METRICS, Observation, process)]
-    try:
-        return process.run()
-    finally:
-        for server in servers:
-            server.server_close()
+    servers = [Server(address, port, handler, process) for port, handler in zip(process.ports, (Events, Observation))]
+    code = process.run()
+    for server in servers if code == 0 else []:
+        server.end()
+    return code
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ class FakeCluster:
             do_GET = do_PATCH = do_POST = do_PUT = do_DELETE = answer
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server.daemon_threads, self.server.handle_error = True, lambda *_: None  # a killed client
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         self.reset()

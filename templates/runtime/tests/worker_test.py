@@ -1,7 +1,9 @@
 """The worker: its queue, its events, its Lease, its calls."""
 import contextlib
 import io
+import os
 import threading
+import time
 import unittest
 
 from keys import Keys
@@ -123,9 +125,11 @@ class LeaseTest(Case):
     def test_failures(self):
         one = self.lease("one@")
         self.assertTrue(one.renew())
-        self.cluster.faults = [always("PUT", "leases", 403, {"message": "no"})]
+        self.cluster.faults = [always("PUT", "leases", 503, {"message": "no"})]
+        began = time.monotonic()
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertTrue(one.renew(), "what it has is not over yet")
+            self.assertLess(time.monotonic() - began, 0.4, "the next renewal is the retry")
             self.clock.now += DEADLINE
             self.assertFalse(one.renew())
 
@@ -237,6 +241,15 @@ class EventsTest(WorkerCase):
         finally:
             Run.get_parent = real
         self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+
+
+class LogicTest(WorkerCase):
+    def test_files_of_an_earlier_process_are_removed(self):
+        for name in ("workspace/old/request.json", "state/old/state.json"):
+            self.write(name, "{}")
+        self.env.update(ARGOPERATOR_WORKSPACE=self.path("workspace"), ARGOPERATOR_STATE=self.path("state"))
+        self.worker(logic={"seconds": 5})
+        self.assertEqual((sorted(os.listdir(self.path("workspace"))), os.listdir(self.path("state"))), (["calls", "ends"], []))
 
 
 class LookTest(WorkerCase):
