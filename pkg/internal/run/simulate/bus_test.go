@@ -93,6 +93,9 @@ type pending struct {
 // retries of a Workflow after a failed pod.
 const retries = 3
 
+// budgetOfPod is how many requests of one reconcile may fail.
+const budgetOfPod = 1000
+
 // NewBus starts with an empty cluster.
 func NewBus(in Inputs, shared *Shared, r *rand.Rand) (*Bus, error) {
 	in.Prepared = shared.prepared
@@ -300,6 +303,13 @@ func (b *Bus) Step(ctx context.Context) (bool, error) {
 	if len(b.starting) > 0 {
 		todo = append(todo, b.list)
 	}
+	for _, w := range b.workers {
+		for _, key := range w.failed() {
+			if b.chance(20) { // after later messages
+				todo = append(todo, func() error { return b.retry(ctx, w, key) })
+			}
+		}
+	}
 	if len(todo) > 0 && !b.chance(3) {
 		return true, todo[b.rand.IntN(len(todo))]()
 	}
@@ -376,14 +386,84 @@ func (b *Bus) deliver(ctx context.Context, q *queue, m *message) error {
 			}
 			continue
 		}
-		b.faults, b.budget = 0, budget(&q.trigger, b.Bad.Mild)
+		b.faults, b.budget, b.inPod = 0, budget(&q.trigger, b.Bad.Mild), b.posts(&q.trigger)
 		b.log("  %s: %s", q.trigger.Template.Name, m.event.summary())
-		if err := b.fire(ctx, q.sensor, &q.trigger, events{d.Name: passed}, delivery); err != nil {
+		err = b.fire(ctx, q.sensor, &q.trigger, events{d.Name: passed}, delivery)
+		b.inPod = false
+		if err != nil {
 			return err
 		}
 		b.logCalls(delivery)
+		b.logTurns()
 	}
 	b.trace = nil
+	return nil
+}
+
+// posts reports whether a trigger sends its events to a worker.
+func (b *Bus) posts(t *eventsv1.Trigger) bool {
+	return t.Template.HTTP != nil && b.workerOf(t.Template.HTTP) != nil
+}
+
+// logTurns logs what workers have done since the last step.
+func (b *Bus) logTurns() {
+	for _, step := range b.trace {
+		if w := step.Workflow; w != nil && w.Origin.Kind == "Deployment" {
+			for _, c := range w.Containers {
+				b.log("    worker: %s", c.Output)
+			}
+		}
+	}
+}
+
+// retry runs what a worker tries again: the failed reconciles of a custom resource.
+func (b *Bus) retry(ctx context.Context, w *worker, key string) error {
+	b.Delivered++
+	b.log("  worker: %q once more", key)
+	return b.command(ctx, w, workerCommand{Key: key})
+}
+
+func (b *Bus) command(ctx context.Context, w *worker, command workerCommand) error {
+	b.faults, b.budget, b.inPod = 0, budgetOfPod, true
+	_, err := w.do(ctx, command)
+	b.inPod = false
+	b.logTurns()
+	b.trace = nil
+	return err
+}
+
+// failed returns the keys that a worker tries again, sorted.
+func (w *worker) failed() []string {
+	var out []string
+	for key, found := range w.timers {
+		if found.retry {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// RestartWorkers kills the workers; the new ones begin with a look at all.
+func (b *Bus) RestartWorkers(ctx context.Context) error {
+	for _, w := range b.workers {
+		clear(w.timers)
+		if err := errors.Join(w.end(), b.command(ctx, w, workerCommand{Start: true})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LookWithWorkers is the resync of the workers. What failed is tried again before.
+func (b *Bus) LookWithWorkers(ctx context.Context) error {
+	for _, w := range b.workers {
+		for _, key := range append(w.failed(), "") {
+			if err := b.command(ctx, w, workerCommand{Key: key}); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -475,7 +555,7 @@ func (b *Bus) work(ctx context.Context) error {
 	p := b.pods[i]
 	b.pods = slices.Delete(b.pods, i, i+1)
 	b.Delivered++
-	b.faults, b.budget, b.inPod = 0, 1000, true
+	b.faults, b.budget, b.inPod = 0, budgetOfPod, true
 	defer func() { b.inPod = false }()
 	b.trace = nil
 	if err := b.runWorkflow(ctx, p.change, &counts{of: map[string]int{}}); err != nil {

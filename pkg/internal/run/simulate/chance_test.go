@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -59,6 +60,24 @@ func TestChanceWorkflow(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run(tt.name, func(t *testing.T) { chances(t, o, 1, false) })
+	}
+}
+
+// TestChanceWorker is the same with a worker, which is killed now and then.
+func TestChanceWorker(t *testing.T) {
+	for _, tt := range []struct {
+		name, file, more string
+		seeds            int
+	}{
+		{"templates", "examples/memcached/operator.yaml", "  reconcile: {engine: worker}\n", 10},
+		{"children", "examples/webapp/operator.yaml", "  reconcile: {engine: worker}\n", 5},
+		{"logic", "examples/memcached-logic/operator.yaml", "  reconcile: {engine: worker}\n", 1},
+	} {
+		o, err := openWith(filepath.Join(root, tt.file), tt.more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(tt.name, func(t *testing.T) { chances(t, o, tt.seeds, false) })
 	}
 }
 
@@ -160,6 +179,7 @@ func (g *game) play(moves int, log func(string, ...any)) (delivered int, err err
 	if err != nil {
 		return 0, err
 	}
+	defer func() { err = errors.Join(err, w.Close()) }()
 	w.Log = log
 	bad := []int{10, 10, 50}[g.rand(-3).IntN(3)]
 	w.Bad = simulate.Bad{Twice: 8, Killed: 8, API: bad, Mild: g.mild()}
@@ -179,6 +199,7 @@ func (g *game) play(moves int, log func(string, ...any)) (delivered int, err err
 	if err != nil {
 		return w.Delivered, err
 	}
+	defer func() { err = errors.Join(err, fresh.Close()) }()
 	if err := fresh.repeat(w); err != nil {
 		return w.Delivered, fmt.Errorf("fresh cluster: %w", err)
 	}
@@ -223,6 +244,9 @@ func (w *table) move(r *rand.Rand) error {
 	if !w.game.mild() {
 		choices = append(choices, choice{4, w.occupy}, choice{3, w.vacate}, choice{12, w.breakOrMend})
 	}
+	if w.game.o.plan.Reconcile.Execution.Stays {
+		choices = append(choices, choice{6, w.restartWorkers})
+	}
 	if w.game.attacked {
 		choices = append(choices, choice{40, w.attack})
 	}
@@ -248,6 +272,11 @@ func (w *table) pass(r *rand.Rand) error {
 		}
 	}
 	return nil
+}
+
+func (w *table) restartWorkers(*rand.Rand) error {
+	w.log("the worker restarts")
+	return w.RestartWorkers(context.Background())
 }
 
 func (w *table) settle(*rand.Rand) error {
@@ -490,6 +519,9 @@ func (w *table) resync() error {
 	w.Restart()
 	if err := w.Settle(context.Background(), enough); err != nil { // the next resync starts after all events
 		return err
+	}
+	if p.Reconcile.Execution.Stays {
+		return w.LookWithWorkers(context.Background())
 	}
 	path := "/apis/argoproj.io/v1alpha1/namespaces/" + p.Shared.Namespace + "/workflows"
 	spec, err := json.Marshal(w.CronWorkflows()[0].Spec.WorkflowSpec)

@@ -1,6 +1,7 @@
 package simulate_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -90,7 +91,7 @@ func openWith(file, more string) (operator, error) {
 	if err != nil {
 		return operator{}, err
 	}
-	data = append(data, more...)
+	data = append(bytes.ReplaceAll(data, []byte("  reconcile: {engine: workflow}\n"), nil), more...)
 	definitions, findings := definition.Parse(source.Input{Name: file, Data: data, Dir: os.DirFS(filepath.Dir(file))})
 	if len(findings) > 0 || len(definitions) != 1 {
 		return operator{}, fmt.Errorf("%d definitions: %v", len(definitions), findings)
