@@ -21,7 +21,7 @@ import (
 // usual is the number of definitions in a usual run, enough for each pair of keys.
 const usual = 80
 
-// TestDifferential plays drawn definitions on both engines, and compares them with each
+// TestDifferential plays drawn definitions on all engines, and compares them with each
 // other, with their expressions, and with the verdict of lint. DEFINITIONS is the number of
 // definitions, SEED the first of them. Of a new difference it writes the simplest case to
 // DIFFERENCES, a directory.
@@ -99,12 +99,12 @@ func seedsOf(t *testing.T) ([]uint64, differential.Pairs) {
 
 // results counts what the cases have shown.
 type results struct {
-	mu                             sync.Mutex
-	played, refused, both, claimed int
-	steps, differences             int
-	known                          map[string]int
-	codes                          map[string]int     // of definitions that no engine supports
-	pairs, drawn                   differential.Pairs // of the cases with a life; of all that could have been played
+	mu                            sync.Mutex
+	played, refused, all, claimed int
+	steps, differences            int
+	known                         map[string]int
+	codes                         map[string]int     // of definitions that no engine supports
+	pairs, drawn                  differential.Pairs // of the cases with a life; of all that could have been played
 }
 
 // add plays one case.
@@ -135,8 +135,8 @@ func (r *results) add(t *testing.T, seed uint64, python *differential.Python) {
 		for _, code := range v.Refused {
 			r.codes[code]++
 		}
-	case 2:
-		r.both++
+	case 3:
+		r.all++
 		fallthrough
 	default:
 		r.played++
@@ -188,8 +188,8 @@ func (r *results) report(t *testing.T, c *differential.Case, found *differential
 
 func (r *results) log(t *testing.T) {
 	t.Helper()
-	t.Logf("%d definitions played, %d of them on both engines, %d without findings, %d steps; %d refused: %v",
-		r.played, r.both, r.claimed, r.steps, r.refused, r.codes)
+	t.Logf("%d definitions played, %d of them on all engines, %d without findings, %d steps; %d refused: %v",
+		r.played, r.all, r.claimed, r.steps, r.refused, r.codes)
 	t.Logf("differences %d, of known defects: %v", r.differences, r.known)
 	if r.drawn != nil {
 		left := r.pairs.Missing(r.drawn)

@@ -27,9 +27,9 @@ func (p Pairs) Missing(others Pairs) []string {
 }
 
 // Pairwise returns the seeds of cases that together have most pairs of candidates, many for
-// each of them: it takes the candidate with the most new pairs, and so on; the first half of
-// those that both engines support, which can be compared, the others of those that one
-// supports. Drawn are the pairs of all candidates.
+// each of them: it takes the candidate with the most new pairs, and so on; the first of those
+// that all engines support, which can be compared, the last of those that one supports. Drawn
+// are the pairs of all candidates.
 func Pairwise(from uint64, count int) (seeds []uint64, drawn Pairs, err error) {
 	const each = 20
 	var candidates []*candidate
@@ -41,7 +41,7 @@ func Pairwise(from uint64, count int) (seeds []uint64, drawn Pairs, err error) {
 	}
 	have := Pairs{}
 	for len(seeds) < count {
-		best, err := choose(candidates, have, 2-2*len(seeds)/count)
+		best, err := choose(candidates, have, len(engines)-len(engines)*len(seeds)/count)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -51,7 +51,7 @@ type Verdict struct {
 }
 
 // engines are those that are compared.
-var engines = [...]plan.Engine{plan.Direct, plan.Workflow}
+var engines = [...]plan.Engine{plan.Direct, plan.Workflow, plan.Worker}
 
 // Play plays a case and returns the first difference.
 func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
@@ -182,7 +182,12 @@ func (w *world) isReady() bool {
 }
 
 // life plays the life of a custom resource on all engines.
-func (j *player) life(operators []operator) error {
+func (j *player) life(operators []operator) (err error) {
+	defer func() {
+		for _, w := range j.worlds {
+			err = errors.Join(err, w.Close())
+		}
+	}()
 	for _, o := range operators {
 		w, err := o.begin(j.c, j.runner)
 		if err != nil {
@@ -340,12 +345,12 @@ func (j *player) compare(step string) {
 			return
 		}
 	}
-	if len(j.worlds) < 2 {
-		return
-	}
-	a, b := j.worlds[0].snapshot(), j.worlds[1].snapshot()
-	if diff := difference(a.essence, b.essence); diff != "" {
-		j.report(Engines, nil, step, fmt.Sprintf("-%s +%s\n%s", j.worlds[0].engine, j.worlds[1].engine, diff))
+	first := j.worlds[0].snapshot()
+	for _, w := range j.worlds[1:] {
+		if diff := difference(first.essence, w.snapshot().essence); diff != "" {
+			j.report(Engines, nil, step, fmt.Sprintf("-%s +%s\n%s", j.worlds[0].engine, w.engine, diff))
+			return
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func (p *Python) Close() error {
 func (*Python) Isolated() bool { return true }
 
 // Run implements simulate.Runner.
-func (p *Python) Run(_ context.Context, program simulate.Program) (output []byte, exitCode int, err error) {
+func (p *Python) Run(ctx context.Context, program simulate.Program) (output []byte, exitCode int, err error) {
 	env := map[string]string{}
 	for _, pair := range program.Env {
 		name, value, _ := strings.Cut(pair, "=")
@@ -69,6 +69,9 @@ func (p *Python) Run(_ context.Context, program simulate.Program) (output []byte
 			script, arguments = strings.TrimSuffix(filepath.Base(word), ".py"), program.Command[i+1:]
 			break
 		}
+	}
+	if script == "worker" { // it lives as long as the simulation
+		return simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH")}}.Run(ctx, program)
 	}
 	if !program.API || script == "" {
 		return nil, 0, fmt.Errorf("%q is no program of argoperator", program.Command)
