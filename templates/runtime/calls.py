@@ -16,11 +16,13 @@ import os
 import secrets
 import shutil
 import threading
+import time
 
 from hook import RESPONSE_LIMIT
 from report import last_output
 
 OUTPUT_LIMIT = 64 << 10  # bytes of the output that are read, from its end
+START_PAUSE = 0.2         # seconds before a hook that does not listen yet is called again
 RESTARTED = "started"    # what the shell writes when its container has started
 
 
@@ -134,26 +136,69 @@ class Hook:
     """Sends the request to a server in the logic's container."""
 
     def __init__(self, port, path, seconds):
-        self.port, self.path, self.seconds = port, path, seconds
+        self.port, self.path, self.seconds, self.kept = port, path, seconds, threading.local()
 
     def call(self, run):
         """Sends the request of a reconcile. Returns why it failed, or ""."""
         with open(run.env["ARGOPERATOR_REQUEST"], "rb") as file:
             request = file.read()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.seconds)
         try:
-            connection.request("POST", self.path, request, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            text = answer.read(RESPONSE_LIMIT + 1)
+            status, text = self._answer(request, time.monotonic() + self.seconds)
+        except TimeoutError:
+            return f"logic: no answer on port {self.port} after {self.seconds:g} s"
         except (OSError, http.client.HTTPException) as error:
             return f"logic: no answer on port {self.port}: {str(error) or repr(error)}"
-        finally:
-            connection.close()
-        if answer.status != 200:
-            return last_output(f"logic: Error (status {answer.status}): {text[-OUTPUT_LIMIT:].decode('utf-8', 'replace')}")
+        if status != 200:
+            return last_output(f"logic: Error (status {status}): {text[-OUTPUT_LIMIT:].decode('utf-8', 'replace')}")
         with open(run.env["ARGOPERATOR_RESPONSE"], "wb") as file:
             file.write(text)
         return ""
+
+    def _answer(self, request, until):
+        """The status and the body. Tries again while the server starts, and where it has closed the connection of an earlier
+        call."""
+        while True:
+            connection = getattr(self.kept, "connection", None)
+            fresh = connection is None
+            if fresh:
+                connection = self.kept.connection = http.client.HTTPConnection("127.0.0.1", self.port)
+            try:
+                return self._once(connection, request, until)
+            except (OSError, http.client.HTTPException) as error:
+                self._drop()
+                if isinstance(error, ConnectionRefusedError) and time.monotonic() + START_PAUSE < until:
+                    time.sleep(START_PAUSE)
+                elif fresh or isinstance(error, TimeoutError):
+                    raise
+
+    def _once(self, connection, request, until):
+        connection.timeout = max(until - time.monotonic(), 0.001)
+        if connection.sock:
+            connection.sock.settimeout(connection.timeout)
+        connection.request("POST", self.path, request, {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        text = b""
+        while len(text) <= RESPONSE_LIMIT:
+            if time.monotonic() > until:
+                raise TimeoutError
+            part = answer.read1(RESPONSE_LIMIT + 1 - len(text))
+            if not part:
+                break
+            text += part
+        whole = answer.isclosed() or answer.length == 0
+        answer.close()
+        if answer.will_close or not whole:
+            self._drop()
+        return answer.status, text
+
+    def _drop(self):
+        if getattr(self.kept, "connection", None):
+            self.kept.connection.close()
+        self.kept.connection = None
+
+    def close(self):
+        """Closes the connection of this thread. The server ends by the signal that all containers get."""
+        self._drop()
 
 
 class Exchange:

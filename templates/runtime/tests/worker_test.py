@@ -1,11 +1,16 @@
 """The worker: its queue, its events, its Lease, its calls."""
 import contextlib
+import http.server
 import io
 import os
+import socket
 import threading
 import time
+import types
 import unittest
 
+from calls import Hook
+from hook import RESPONSE_LIMIT
 from keys import Keys
 from lease import DEADLINE, DURATION, Lease
 from run import Run
@@ -250,6 +255,105 @@ class LogicTest(WorkerCase):
         self.env.update(ARGOPERATOR_WORKSPACE=self.path("workspace"), ARGOPERATOR_STATE=self.path("state"))
         self.worker(logic={"seconds": 5})
         self.assertEqual((sorted(os.listdir(self.path("workspace"))), os.listdir(self.path("state"))), (["calls", "ends"], []))
+
+
+class HookTest(Case):
+    """Calls of a server."""
+
+    def serve(self, port=0):
+        """Starts a server that answers as `self.answers` says, and notes the ports of its clients."""
+        case = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def do_POST(self):  # pylint: disable=invalid-name
+                case.clients.append(self.client_address[1])
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                case.answers(self, body)
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        server.daemon_threads, server.handle_error = True, lambda *_: None
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        return server.server_port
+
+    def setUp(self):
+        super().setUp()
+        self.clients = []
+        self.write("request.json", {"parent": "x"})
+        self.run_ = types.SimpleNamespace(env=self.env)
+
+    def hook(self, port, seconds):
+        hook = Hook(port, "/sync", seconds)
+        self.addCleanup(hook.close)
+        return hook
+
+    @staticmethod
+    def send(handler, text, status=200, **headers):
+        handler.send_response(status)
+        for name, value in {"Content-Length": len(text), **headers}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        with contextlib.suppress(OSError):
+            handler.wfile.write(text)
+
+    def test_connection_is_kept(self):
+        self.answers = self.send
+        hook = self.hook(self.serve(), 5)
+        self.assertEqual([hook.call(self.run_) for _ in range(3)], ["", "", ""])
+        self.assertEqual(len(set(self.clients)), 1)
+        self.assertEqual(self.load("response.json"), {"parent": "x"})
+
+    def test_a_closed_connection(self):
+        def answer(handler, body):
+            self.send(handler, body)
+            handler.close_connection = True  # without saying so
+        self.answers = answer
+        hook = self.hook(self.serve(), 5)
+        for _ in range(3):
+            self.assertEqual(hook.call(self.run_), "")
+            time.sleep(0.05)
+        self.assertEqual(len(set(self.clients)), 3)
+
+    def test_failures(self):
+        hook = self.hook(self.serve(), 5)
+        self.answers = lambda handler, body: self.send(handler, b"first\nlast", 500)
+        self.assertEqual(hook.call(self.run_), "logic: Error (status 500): last")
+        self.answers = lambda handler, body: setattr(handler, "close_connection", True)
+        self.assertRegex(self.hook(hook.port, 5).call(self.run_), "^logic: no answer on port [0-9]+: ")
+        self.answers = lambda handler, body: self.send(handler, b"x" * (RESPONSE_LIMIT + 5000))
+        self.assertEqual(hook.call(self.run_), "")
+        self.assertEqual(os.path.getsize(self.path("response.json")), RESPONSE_LIMIT + 1, "reading the response refuses it")
+
+    def test_a_slow_answer(self):
+        def answer(handler, _):
+            handler.send_response(200)
+            handler.send_header("Content-Length", "1000")
+            handler.end_headers()
+            with contextlib.suppress(OSError):
+                for _ in range(20):
+                    handler.wfile.write(b"x")
+                    time.sleep(0.1)
+        self.answers = answer
+        began = time.monotonic()
+        self.assertIn("after 0.5 s", self.hook(self.serve(), 0.5).call(self.run_))
+        self.assertLess(time.monotonic() - began, 1.5)
+
+    def test_a_server_that_starts(self):
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            port = one.getsockname()[1]
+        self.assertIn("no answer", self.hook(port, 0.3).call(self.run_))
+        self.answers = self.send
+        timer = threading.Timer(0.5, self.serve, [port])
+        timer.start()
+        self.addCleanup(timer.join)
+        self.assertEqual(self.hook(port, 10).call(self.run_), "")
 
 
 class LookTest(WorkerCase):
