@@ -455,11 +455,21 @@ func (b *Bus) RestartWorkers(ctx context.Context) error {
 	return nil
 }
 
-// LookWithWorkers is the resync of the workers. What failed is tried again before.
+// LookWithWorkers is the resync of the workers.
 func (b *Bus) LookWithWorkers(ctx context.Context) error {
 	for _, w := range b.workers {
-		for _, key := range append(w.failed(), "") {
-			if err := b.command(ctx, w, workerCommand{Key: key}); err != nil {
+		if err := b.command(ctx, w, workerCommand{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Retry lets the workers try again what has failed.
+func (b *Bus) Retry(ctx context.Context) error {
+	for _, w := range b.workers {
+		for _, key := range w.failed() {
+			if err := b.retry(ctx, w, key); err != nil {
 				return err
 			}
 		}

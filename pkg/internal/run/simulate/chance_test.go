@@ -149,9 +149,11 @@ func (g *game) rand(move int) *rand.Rand { return rand.New(rand.NewPCG(g.seed, u
 
 func (g *game) length() int { return 3 + g.rand(0).IntN(16) }
 
-// runsPods reports whether the operator runs pods. Only its resync detects labels
-// removed from a child.
-func (g *game) runsPods() bool { return g.o.plan.Reconcile.Engine != plan.Direct }
+// runsPods reports whether the operator runs a pod for a reconcile. Only its resync detects
+// labels removed from a child.
+func (g *game) runsPods() bool {
+	return g.o.plan.Reconcile.Engine != plan.Direct && !g.o.plan.Reconcile.Execution.Stays
+}
 
 // mild games lose no events, and so need no resync.
 func (g *game) mild() bool { return g.seed%2 == 0 }
@@ -491,6 +493,9 @@ func (w *table) breakOrMend(r *rand.Rand) error {
 func (w *table) finish(resync bool) error {
 	w.log("from here on all is well")
 	w.Bad = simulate.Bad{}
+	if err := w.Retry(context.Background()); err != nil {
+		return err
+	}
 	if resync {
 		if err := w.resync(); err != nil {
 			return err
