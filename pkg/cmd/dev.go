@@ -299,7 +299,7 @@ func (d *development) reload(ctx context.Context) {
 }
 
 func title(r *live.Summary) string {
-	if r.Type == live.TypeWorkflow {
+	if r.Type == live.TypeWorkflow && r.Object.Kind == "Workflow" {
 		return "Workflow " + r.Title
 	}
 	return r.Title

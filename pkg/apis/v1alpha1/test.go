@@ -176,7 +176,7 @@ type Expect struct {
 	// Whether the operator writes nothing in this step.
 	// +default=false
 	Unchanged bool `json:"unchanged,omitempty"`
-	// Triggers, requests and Workflows of the step.
+	// Triggers, requests, Workflows and reconciles of the step.
 	Trace *ExpectTrace `json:"trace,omitempty"`
 }
 
@@ -199,4 +199,6 @@ type ExpectTrace struct {
 	Requests *int32 `json:"requests,omitempty"  jsonschema:"minimum=0"`
 	// Number of Workflows that run.
 	Workflows *int32 `json:"workflows,omitempty" jsonschema:"minimum=0"`
+	// Number of reconciles that the pod of the `worker` engine runs.
+	Reconciles *int32 `json:"reconciles,omitempty" jsonschema:"minimum=0"`
 }

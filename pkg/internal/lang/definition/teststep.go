@@ -207,7 +207,7 @@ func (c *testChecker) expectTrace(t *v1alpha1.ExpectTrace, p source.Path) {
 	if t == nil {
 		return
 	}
-	for key, n := range map[string]*int32{"requests": t.Requests, "workflows": t.Workflows} {
+	for key, n := range map[string]*int32{"requests": t.Requests, "workflows": t.Workflows, "reconciles": t.Reconciles} {
 		if n != nil && *n < 0 {
 			c.add(p.To(key), diag.BadValue, fmt.Sprintf("%s is %d, want 0 or more", p.To(key), *n), "")
 		}

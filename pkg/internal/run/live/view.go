@@ -54,6 +54,9 @@ func (v View) Workflow(w *simulate.Workflow, operator string) Record {
 	out := Record{}
 	out.Type, out.State, out.Title, out.Operator = TypeWorkflow, StateDone, w.Name, operator
 	out.Object = Object{Kind: "Workflow", Namespace: w.Namespace, Name: w.Name}
+	if w.Reconciles() {
+		out.Title, out.Object.Kind = w.Title(), w.Origin.Kind
+	}
 	if w.Failure != "" {
 		out.State, out.Text = StateFailed, w.Cause()
 	}

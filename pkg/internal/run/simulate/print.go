@@ -167,7 +167,11 @@ func (p *printer) calls(depth int, calls []cluster.Call) {
 }
 
 func (p *printer) workflow(w *Workflow) {
-	p.line(1, "Workflow %s/%s from %s %s", w.Namespace, w.Name, w.Origin.Kind, w.Origin.Name)
+	if w.Reconciles() {
+		p.line(1, "%s", w.Title())
+	} else {
+		p.line(1, "%s from %s %s", w.Title(), w.Origin.Kind, w.Origin.Name)
+	}
 	for _, c := range w.Containers {
 		name := c.Template
 		if c.Name != "" && c.Name != c.Template {

@@ -107,7 +107,7 @@ func (t Trace) failures() []Failure {
 		}
 		if w := step.Workflow; w != nil && w.Failure != "" {
 			out = append(out, Failure{
-				Text: fmt.Sprintf("Workflow %s/%s: %s", w.Namespace, w.Name, w.Cause()),
+				Text: w.Title() + ": " + w.Cause(),
 				Conflict: slices.ContainsFunc(w.Containers, func(c Container) bool {
 					return c.ExitCode != 0 && slices.ContainsFunc(c.Calls, isConflict)
 				}),
@@ -210,7 +210,7 @@ func (c Container) waited() string {
 type Step struct {
 	Event    *Event    // published by an EventSource
 	Delivery *Delivery // the previous event delivered to a trigger
-	Workflow *Workflow // created by a trigger, with its run
+	Workflow *Workflow // created by a trigger, with its run, or what a worker has done
 }
 
 // Delivery is one event delivered to one dependency of one trigger.
@@ -245,6 +245,20 @@ type Workflow struct {
 	Key             string // of a worker: that of the custom resource; "" otherwise, and for a look at all
 	Containers      []Container
 	Failure         string // empty on success
+}
+
+// Reconciles reports whether it is what a worker has done, for a custom resource or for all.
+func (w *Workflow) Reconciles() bool { return w.Origin.Kind == "Deployment" }
+
+// Title returns what ran, for messages.
+func (w *Workflow) Title() string {
+	switch {
+	case !w.Reconciles():
+		return fmt.Sprintf("Workflow %s/%s", w.Namespace, w.Name)
+	case w.Key == "":
+		return fmt.Sprintf("Deployment %s, resync", w.Name)
+	}
+	return fmt.Sprintf("Deployment %s, reconcile of %s", w.Name, w.Key)
 }
 
 // Origin is the object whose spec runs: a WorkflowTemplate, a CronWorkflow or, for a worker, a Deployment.

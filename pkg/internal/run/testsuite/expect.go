@@ -234,7 +234,11 @@ func (s *stepRun) expectTrace() {
 		key  string
 		want *int32
 		got  int
-	}{{"requests", want.Requests, got.requests}, {"workflows", want.Workflows, got.workflows}} {
+	}{
+		{"requests", want.Requests, got.requests},
+		{"workflows", want.Workflows, got.workflows},
+		{"reconciles", want.Reconciles, got.reconciles},
+	} {
 		if one.want != nil && int(*one.want) != one.got {
 			s.unmet(s.at("expect", "trace", one.key), fmt.Sprintf("%d %s, want %d", one.got, one.key, *one.want), "")
 		}

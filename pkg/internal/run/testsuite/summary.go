@@ -13,10 +13,10 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
-// traceSummary counts the triggers, requests and Workflows of a trace.
+// traceSummary counts the triggers, requests, Workflows and reconciles of a worker of a trace.
 type traceSummary struct {
-	triggers            []string // that fired, sorted
-	requests, workflows int
+	triggers                        []string // that fired, sorted
+	requests, workflows, reconciles int
 }
 
 func summarize(t simulate.Trace) traceSummary {
@@ -28,8 +28,12 @@ func summarize(t simulate.Trace) traceSummary {
 				fired[a.Trigger] = true
 			}
 		}
-		if step.Workflow != nil {
+		switch w := step.Workflow; {
+		case w == nil:
+		case !w.Reconciles():
 			out.workflows++
+		case w.Key != "": // not a resync, which finds what to reconcile
+			out.reconciles++
 		}
 	}
 	out.triggers = slices.Sorted(maps.Keys(fired))
@@ -57,7 +61,7 @@ func (s *stepRun) lastWriter(r v1alpha1.Reference) string {
 		if w := step.Workflow; w != nil {
 			for _, c := range w.Containers {
 				if call := s.lastWrite(c.Calls, r); call != "" {
-					last = fmt.Sprintf("last written by %s of Workflow %s: %s", cmp.Or(c.Name, c.Template), w.Name, call)
+					last = fmt.Sprintf("last written by %s of %s: %s", cmp.Or(c.Name, c.Template), w.Title(), call)
 				}
 			}
 		}
@@ -88,8 +92,8 @@ func (s *stepRun) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
 // noWrite describes what the operator did in a step without writing the object.
 func (s *stepRun) noWrite() string {
 	got := summarize(s.trace)
-	if got.workflows > 0 {
-		return "no request of this step wrote it; see what its Workflows did with argoperator test --trace"
+	if got.workflows+got.reconciles > 0 {
+		return "no request of this step wrote it; see what its pods did with argoperator test --trace"
 	}
 	if len(got.triggers) == 0 {
 		return "no request of this step wrote it: no trigger fired"
