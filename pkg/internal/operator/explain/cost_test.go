@@ -58,6 +58,11 @@ var subjects = map[string]subject{
 		spec: object{"columns": []any{"a"}}, changed: object{"columns": []any{"a", "b"}},
 		child: "/api/v1/namespaces/default/configmaps/one", touched: `{"data": {"columns": "z"}}`,
 	},
+	"worker": {
+		file: "testdata/worker/operator.yaml", namespace: "default",
+		spec: object{"columns": []any{"a"}}, changed: object{"columns": []any{"a", "b"}},
+		child: "/api/v1/namespaces/default/configmaps/one", touched: `{"data": {"columns": "z"}}`,
+	},
 	"clean-up": {
 		file: "testdata/clean-up/operator.yaml", namespace: "blue",
 		spec: object{"names": []any{"a"}, "title": "x"}, changed: object{"names": []any{"a"}, "title": "x", "text": "new"},
@@ -246,11 +251,14 @@ func cost(t *testing.T, trace simulate.Trace) (c explain.Cost, eventsResource in
 			t.Fatalf("a Workflow failed: %s", step.Workflow.Failure)
 		}
 		pods := map[string]bool{}
+		stays := step.Workflow.Reconciles()
 		for _, container := range step.Workflow.Containers {
 			add(container.Calls)
 			pods[container.Template] = pods[container.Template] || container.Skipped == ""
 		}
-		c.Pods += len(pods)
+		if !stays {
+			c.Pods += len(pods)
+		}
 	}
 	return c, eventsResource
 }

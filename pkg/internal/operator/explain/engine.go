@@ -33,31 +33,20 @@ const auto = "auto"
 
 func engine(p *plan.Plan, d *definition.Definition) Engine {
 	out := Engine{
-		Name: string(p.Reconcile.Engine), Auto: string(p.Reconcile.Engine), Cheapest: string(plan.Direct),
+		Name: string(p.Reconcile.Engine), Auto: string(plan.AutoEngine(p.Reconcile.Against)), Cheapest: string(plan.Direct),
 		Does: p.Reconcile.Execution.Summary, Against: []Reason{},
 	}
-	why := p.Reconcile.EngineReasons
+	if len(p.Reconcile.Against[plan.Engine(out.Auto)]) > 0 {
+		out.Auto = ""
+	}
 	if d.Operator.Spec.Reconcile.Engine != auto {
 		at := place(d, "spec", "reconcile", "engine")
 		out.Named = &at
-		out.Auto, why = chosen(d)
 	}
-	for _, r := range why {
+	for _, r := range p.Reconcile.Against[plan.Direct] {
 		out.Against = append(out.Against, Reason{Place: place(d, r.Path...), Message: r.Message, Hint: r.Hint})
 	}
 	return out
-}
-
-// chosen returns the engine that auto selects, or "" if it finds none, with the
-// reasons.
-func chosen(d *definition.Definition) (string, []plan.Reason) {
-	local := *d
-	local.Operator.Spec.Reconcile.Engine = auto
-	p, _ := plan.New(&local)
-	if p == nil {
-		return "", nil
-	}
-	return string(p.Reconcile.Engine), p.Reconcile.EngineReasons
 }
 
 func place(d *definition.Definition, path ...string) Place {

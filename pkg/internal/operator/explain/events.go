@@ -57,7 +57,10 @@ const (
 )
 
 func events(p *plan.Plan) []Event {
-	if p.Reconcile.Execution.RunsPods {
+	switch e := p.Reconcile.Execution; {
+	case e.Stays:
+		return workerEvents(p)
+	case e.RunsPods:
 		return workflowEvents(p)
 	}
 	return directEvents(p)

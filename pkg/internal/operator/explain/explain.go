@@ -24,6 +24,7 @@ type Report struct {
 	Group         *Group          `json:"group,omitempty"`
 	API           API             `json:"api"`
 	Engine        Engine          `json:"engine"`
+	Comparison    []Comparison    `json:"engines"`
 	Events        []Event         `json:"events"`
 	Permissions   []Permission    `json:"permissions"`
 	Security      []TrustBoundary `json:"security"`
@@ -70,6 +71,7 @@ func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Repo
 			Version: p.API.Kind.Version, Watched: append([]string{}, p.Shared.WatchNamespaces...),
 		},
 		Engine:        engine(p, d),
+		Comparison:    comparison(p, d),
 		Events:        events(p),
 		Permissions:   permissions(p),
 		Security:      security(p, d),

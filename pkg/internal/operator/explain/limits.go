@@ -171,7 +171,7 @@ func nameLimit(kind string) (characters int, note string) {
 
 // rates returns limits over time.
 func rates(p *plan.Plan) []Limit {
-	if !p.Reconcile.Execution.RunsPods {
+	if e := p.Reconcile.Execution; !e.RunsPods || e.Stays {
 		return nil // http triggers share one connection without a rate limit
 	}
 	return []Limit{{

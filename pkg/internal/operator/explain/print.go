@@ -78,6 +78,7 @@ func (p Printer) report(w io.Writer, r Report) {
 		return
 	}
 	p.engine(w, r.Engine)
+	p.comparison(w, r.Comparison)
 	p.events(w, r.Events)
 	p.permissions(w, r)
 	p.security(w, r.Security)

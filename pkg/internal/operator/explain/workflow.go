@@ -88,7 +88,7 @@ func full(p *plan.Plan) []Part {
 		parts = append(parts, calls(lists, "children listed for the logic")...)
 		parts = append(parts, calls(1, "read again")...)
 	}
-	parts = append(parts, calls(2*n, "children read, applied")...)
+	parts = append(parts, calls(2*n, readAndApplied)...)
 	parts = append(parts, calls(lists, "children listed, to prune")...)
 	parts = append(parts, calls(2*len(p.Patches), "patched objects listed, patched")...)
 	parts = append(parts, status...)
@@ -98,6 +98,9 @@ func full(p *plan.Plan) []Part {
 	}
 	return parts
 }
+
+// readAndApplied is the part of a reconcile that writes the children.
+const readAndApplied = "children read, applied"
 
 func launched() []Part { return pod(1, "Workflow created") }
 

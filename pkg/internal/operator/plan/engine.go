@@ -20,20 +20,32 @@ type Reason struct {
 	Hint    string // how to fix it; empty: use the other engine
 }
 
-// chooseEngine returns the engine that the definition names or, for auto, the cheapest
-// that supports it, with the reasons against a cheaper one. The findings list what the
-// named engine does not support.
-func chooseEngine(p *declared, d *definition.Definition) (Engine, []Reason, diag.List) {
-	engine := Engine(d.Operator.Spec.Reconcile.Engine)
+func (r Reason) equal(other Reason) bool {
+	return r.Message == other.Message && slices.Equal(r.Path, other.Path)
+}
+
+// chooseEngine returns the engine that the definition names or, for auto, direct if it
+// supports the definition and workflow otherwise, with what each engine does not support. The
+// findings list that of the engine.
+func chooseEngine(p *declared, d *definition.Definition) (Engine, map[Engine][]Reason, diag.List) {
 	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p), Worker: workerReasons(p)}
+	engine := Engine(d.Operator.Spec.Reconcile.Engine)
 	if engine != auto {
-		return engine, nil, engineErrors(d, against[engine], engine, otherReasons(engine, against))
+		return engine, against, engineErrors(d, engine, against)
 	}
+	engine = AutoEngine(against)
+	if engine == Direct {
+		return engine, against, nil
+	}
+	return engine, against, append(engineErrors(d, engine, against), withoutEffect(d, against[Direct][0])...)
+}
+
+// AutoEngine returns the engine that auto selects, by what each does not support.
+func AutoEngine(against map[Engine][]Reason) Engine {
 	if len(against[Direct]) == 0 {
-		return Direct, nil, nil
+		return Direct
 	}
-	findings := engineErrors(d, against[Workflow], Workflow, against[Direct])
-	return Workflow, against[Direct], append(findings, withoutEffect(d, against[Direct][0])...)
+	return Workflow
 }
 
 // withoutEffect warns of keys for the direct engine where engine: auto cannot choose it.
@@ -67,34 +79,26 @@ func withoutEffect(d *definition.Definition, why Reason) diag.List {
 // auto leaves the choice to argoperator.
 const auto Engine = "auto"
 
-// otherReasons returns what the other engine with templates does not support.
-func otherReasons(e Engine, against map[Engine][]Reason) []Reason {
-	if e == Direct {
-		return against[Workflow]
-	}
-	return against[Direct]
-}
-
-// engineErrors converts what an engine does not support to findings. others is what the
-// other engine does not support.
-func engineErrors(d *definition.Definition, reasons []Reason, e Engine, others []Reason) diag.List {
+// engineErrors converts what an engine does not support to findings, which name the first
+// other engine that supports the definition.
+func engineErrors(d *definition.Definition, e Engine, against map[Engine][]Reason) diag.List {
 	var findings diag.List
-	hint := map[Engine]string{
-		Direct:   "use the workflow engine, with one pod per event: reconcile: {engine: workflow}",
-		Workflow: "use the direct engine: reconcile: {engine: direct}",
-		Worker:   "use the direct engine: reconcile: {engine: direct}",
-	}[e]
-	if len(others) > 0 {
-		hint = fmt.Sprintf(
-			"the other engine does not support this definition: %s (%s)",
-			others[0].Message,
-			strings.Join(others[0].Path, "."),
-		)
+	var refused []string // by the other engines
+	hint := ""
+	for _, other := range []Engine{Direct, Worker, Workflow} {
+		switch why := against[other]; {
+		case other == e || hint != "":
+		case len(why) == 0:
+			hint = fmt.Sprintf("use the %s engine: reconcile: {engine: %s}", other, other)
+		case !slices.ContainsFunc(against[e], why[0].equal):
+			refused = append(refused, fmt.Sprintf("the %s engine does not support this definition: %s (%s)",
+				other, why[0].Message, strings.Join(why[0].Path, ".")))
+		}
 	}
-	for _, r := range reasons {
+	for _, r := range against[e] {
 		hints := []string{hint, r.Hint}
-		if len(others) > 0 {
-			slices.Reverse(hints)
+		if hint == "" {
+			hints = append([]string{r.Hint}, refused...)
 		}
 		findings.Add(
 			d.Position(r.Path...),

@@ -56,12 +56,13 @@ func TestEngine(t *testing.T) {
 			if p.Reconcile.Engine != tt.want {
 				t.Errorf("engine %s, want %s", p.Reconcile.Engine, tt.want)
 			}
-			if len(p.Reconcile.EngineReasons) != len(tt.why) {
-				t.Fatalf("reasons %v, want %v", p.Reconcile.EngineReasons, tt.why)
+			reasons := p.Reconcile.Against[Direct]
+			if len(reasons) != len(tt.why) {
+				t.Fatalf("reasons %v, want %v", reasons, tt.why)
 			}
 			for i, want := range tt.why {
 				path, word, _ := strings.Cut(want, " ")
-				if got := p.Reconcile.EngineReasons[i]; strings.Join(got.Path, ".") != path || !strings.Contains(got.Message, word) {
+				if got := reasons[i]; strings.Join(got.Path, ".") != path || !strings.Contains(got.Message, word) {
 					t.Errorf("reason %v, want %q", got, want)
 				}
 			}

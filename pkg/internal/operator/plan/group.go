@@ -44,7 +44,7 @@ func (p *declared) inGroup(list []Event) []Event {
 func ungrouped(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
 	if p.Shared.Group != "" && p.Reconcile.Engine != Direct {
-		why := p.Reconcile.EngineReasons[0]
+		why := p.Reconcile.Against[Direct][0]
 		findings.Add(
 			d.Position("spec", "install", "group"),
 			diag.Unsupported,

@@ -92,10 +92,10 @@ func declare(d *definition.Definition) (declared, diag.List) {
 // decide chooses the engine and all that follows from it.
 func decide(in declared, d *definition.Definition) (decided, diag.List) {
 	spec := d.Operator.Spec
-	engine, why, refused := chooseEngine(&in, d)
+	engine, against, refused := chooseEngine(&in, d)
 	e := execution(engine)
 	out := decided{declared: in, Logic: logic(d, e), Reconcile: Reconcile{
-		Engine: engine, EngineReasons: why, Execution: e,
+		Engine: engine, Against: against, Execution: e,
 		Finalizer: finalizer(&in, spec), FinalizerForced: spec.Finalizer != nil,
 		Shards:         int(*spec.Reconcile.Shards),
 		StateLocation:  stateLocation(&in, d, e),

@@ -169,15 +169,15 @@ type File struct {
 // Reconcile configures reconciles.
 type Reconcile struct {
 	Engine          Engine
-	Execution       Execution     // of the engine
-	Finalizer       string        // empty: none
-	FinalizerForced bool          // the definition asks for it
-	EngineReasons   []Reason      // why a cheaper engine cannot run the definition
-	Shards          int           // Sensors among which the direct engine partitions the custom resources
-	StateLocation   StateLocation // of the direct engine
-	ForceConflicts  bool          // take over fields that another field manager owns
-	Diagnoses       bool          // a pod asks the API server why it rejects a request of a Sensor
-	Concurrency     int           // custom resources that the worker reconciles at a time
+	Execution       Execution           // of the engine
+	Finalizer       string              // empty: none
+	FinalizerForced bool                // the definition asks for it
+	Against         map[Engine][]Reason // what the engines with templates do not support
+	Shards          int                 // Sensors among which the direct engine partitions the custom resources
+	StateLocation   StateLocation       // of the direct engine
+	ForceConflicts  bool                // take over fields that another field manager owns
+	Diagnoses       bool                // a pod asks the API server why it rejects a request of a Sensor
+	Concurrency     int                 // custom resources that the worker reconciles at a time
 }
 
 // StateLocation is where the direct engine stores the observed state of the children.

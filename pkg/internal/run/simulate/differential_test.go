@@ -80,7 +80,7 @@ func operators(t testing.TB) []operator {
 func open(file string) (operator, error) {
 	o, err := openWith(file, "")
 	if err == nil && o.plan.Reconcile.Engine != plan.Direct {
-		return operator{}, fmt.Errorf("the engine is %s: %v", o.plan.Reconcile.Engine, o.plan.Reconcile.EngineReasons)
+		return operator{}, fmt.Errorf("the engine is %s: %v", o.plan.Reconcile.Engine, o.plan.Reconcile.Against)
 	}
 	return o, err
 }

@@ -1,0 +1,108 @@
+package explain
+
+import (
+	"io"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Comparison is what an engine costs a definition.
+type Comparison struct {
+	Engine  string  `json:"engine"`
+	Against *Reason `json:"reason,omitempty"` // it does not support the definition; the other fields are empty
+	// Pods that run all the time, and the memory that they request, in bytes.
+	Standing int   `json:"standingPods"`
+	Memory   int64 `json:"requestedMemory"`
+	// What a change of the spec costs, and the time from a new custom resource to its first
+	// child, about, on a machine with two cores: docs/explanation/performance.md.
+	Change       Cost `json:"change"`
+	Milliseconds int  `json:"milliseconds"`
+	// Argo projects that the cluster needs.
+	Needs []string `json:"requires"`
+}
+
+// compared are the engines that support templates, the cheapest first, and how long it takes
+// from a custom resource to its child.
+var compared = []struct {
+	engine       plan.Engine
+	milliseconds int
+}{{plan.Direct, 40}, {plan.Worker, 50}, {plan.Workflow, 2700}}
+
+// comparison returns what each engine costs the definition.
+func comparison(p *plan.Plan, d *definition.Definition) []Comparison {
+	out := []Comparison{}
+	for _, c := range compared {
+		one := Comparison{Engine: string(c.engine), Needs: []string{}}
+		local := *d
+		local.Operator.Spec.Reconcile.Engine = string(c.engine)
+		planned, findings := plan.New(&local)
+		if why := p.Reconcile.Against[c.engine]; len(why) > 0 {
+			one.Against = &Reason{Place: place(d, why[0].Path...), Message: why[0].Message}
+		} else if planned == nil || findings.HasErrors() {
+			continue // a key that is for another engine only
+		} else {
+			one.Standing, one.Memory = standing(planned)
+			one.Change, one.Milliseconds = events(planned)[1].Cost, c.milliseconds
+			one.Needs = append(one.Needs, needs(planned.Reconcile.Execution)...)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// needs returns the Argo projects that an engine uses.
+func needs(e plan.Execution) []string {
+	if e.Stays {
+		return []string{"Argo Events"}
+	}
+	return []string{"Argo Events", "Argo Workflows"}
+}
+
+// standing returns the pods that run all the time, and the memory that they request.
+func standing(p *plan.Plan) (pods int, memory int64) {
+	replicas := int(p.Shared.Replicas)
+	source, sensor := p.Reconcile.Execution.SourcePod(), p.Reconcile.Execution.SensorPod()
+	pods = replicas * (1 + len(p.Sensors))
+	memory = int64(replicas) * (bytesOf(source.Memory) + int64(len(p.Sensors))*bytesOf(sensor.Memory))
+	for _, o := range manifest.Build(p) {
+		worker, ok := o.(*appsv1.Deployment)
+		if !ok {
+			continue
+		}
+		pods += replicas
+		for _, c := range worker.Spec.Template.Spec.Containers {
+			memory += int64(replicas) * c.Resources.Requests.Memory().Value()
+		}
+	}
+	return pods, memory
+}
+
+func bytesOf(text string) int64 {
+	q := quantity.MustParse(text)
+	return q.Value()
+}
+
+func (p Printer) comparison(w io.Writer, list []Comparison) {
+	p.heading(w, "ENGINES")
+	terminal.Fprintf(w, "  compared; a change is one of the spec, the time that from a custom resource to its child\n")
+	rows := [][]string{{"", "STANDING PODS", "REQUEST", "PODS A CHANGE", "REQUESTS", "ABOUT", "NEEDS"}}
+	for _, c := range list {
+		if c.Against != nil {
+			rows = append(rows, []string{c.Engine, "–", "–", "–", "–", "–", "no: " + c.Against.Message + ", " + c.Against.String()})
+			continue
+		}
+		rows = append(rows, []string{
+			c.Engine, strconv.Itoa(c.Standing), strconv.FormatInt(c.Memory>>20, 10) + " MiB", strconv.Itoa(c.Change.Pods),
+			strconv.Itoa(c.Change.Calls), strconv.Itoa(c.Milliseconds) + " ms", strings.Join(c.Needs, ", "),
+		})
+	}
+	p.table(w, rows, 1, 2, 3, 4, 5)
+}
