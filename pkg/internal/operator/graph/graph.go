@@ -31,7 +31,7 @@ const (
 	Source   Role = "source"   // the EventSource
 	Bus      Role = "bus"      // the EventBus
 	Sensor   Role = "sensor"   // a Sensor
-	Workflow Role = "workflow" // program or step of a Workflow
+	Workflow Role = "workflow" // program or step of a Workflow, or the worker
 	Written  Role = "written"  // the written objects
 	Resync   Role = "resync"   // the CronWorkflow
 )
@@ -69,7 +69,9 @@ func New(p *plan.Plan) Graph {
 	} else {
 		b.direct()
 	}
-	b.resync()
+	if !p.Reconcile.Execution.Stays { // the worker does it itself
+		b.resync()
+	}
 	return b.graph
 }
 
@@ -125,15 +127,19 @@ func (b *builder) direct() {
 	b.written()
 }
 
-// workflow adds a Sensor that creates a Workflow.
+// workflow adds a Sensor that creates a Workflow, or posts to a worker.
 func (b *builder) workflow() {
+	title, verb := "Workflow", "create"
+	if b.plan.Reconcile.Execution.Stays {
+		title, verb = "Deployment", "post"
+	}
 	for i, s := range b.plan.Sensors {
 		id := fmt.Sprintf("sensor_%d", i)
 		b.add(Node{ID: id, Role: Sensor, Title: "Sensor", Text: []string{s.Name}, Name: s.Name})
 		b.arrow("bus", id, "")
-		b.arrow(id, "reconcile", "create")
+		b.arrow(id, "reconcile", verb)
 	}
-	b.add(Node{ID: "reconcile", Role: Workflow, Title: "Workflow", Text: b.steps()})
+	b.add(Node{ID: "reconcile", Role: Workflow, Title: title, Text: b.steps()})
 	for _, c := range b.plan.Children {
 		b.arrow("reconcile", childID(c), "apply")
 	}
@@ -159,9 +165,13 @@ func (b *builder) workflow() {
 	}
 }
 
-// steps returns the steps of a Workflow.
+// steps returns the steps of a reconcile.
 func (b *builder) steps() []string {
 	lines := []string{b.plan.Names.WorkflowTemplate, "one at a time per " + b.plan.API.Kind.Kind}
+	if b.plan.Reconcile.Execution.Stays {
+		lines[0] = b.plan.Names.Worker
+		lines = append(lines, fmt.Sprintf("looks at all every %s", b.plan.Shared.Resync))
+	}
 	if l := b.plan.Logic; len(l.Command) > 0 {
 		lines = append(lines, "logic: "+l.Image, strings.Join(l.Command, " "))
 	}
