@@ -53,6 +53,7 @@ var goldens = []golden{
 	{"memcached-sdk", "a finalizer with a custom name, conditions of the definition", []string{"CustomResourceDefinition/*", "ClusterRole/*-sensor", "Sensor/*"}},
 	{"monitored", "metrics and alerts of the direct engine", []string{"CronWorkflow/sites-resync", "PodMonitor/*", "PrometheusRule/*"}},
 	{"monitored-pods", "metrics and alerts of the workflow engine; forEach in the pod", []string{"ConfigMap/groups-runtime", "WorkflowTemplate/groups-reconcile", "PrometheusRule/*"}},
+	{"monitored-worker", "the worker engine, with metrics and alerts", []string{"Service/*", "Sensor/*", "PodMonitor/*", "PrometheusRule/*"}},
 	{"mysqlcluster", "templates and logic together, related resources, a finalizer", []string{"ClusterRole/*-workflow", "ConfigMap/*-runtime", "Sensor/*"}},
 	{"namespaces", "two watched namespaces: bindings in each, and no cluster-wide permissions", []string{"Role/*", "RoleBinding/*", "EventSource/*"}},
 	{"policy", "labels and annotations, cluster scope, two versions, orphans, timeouts, retries", []string{

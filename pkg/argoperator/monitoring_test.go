@@ -25,7 +25,7 @@ import (
 func monitoredOperators(t *testing.T) []argoperator.Result {
 	t.Helper()
 	var out []argoperator.Result
-	for _, name := range []string{"monitored", "monitored-pods"} {
+	for _, name := range []string{"monitored", "monitored-pods", "monitored-worker"} {
 		dir := filepath.Join(root, "testdata", "operators", name)
 		data, err := os.ReadFile(filepath.Join(dir, "operator.yaml"))
 		if err != nil {

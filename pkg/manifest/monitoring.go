@@ -20,7 +20,7 @@ import (
 )
 
 // podMonitors make Prometheus scrape the pods of the EventSource and the Sensors, which
-// it finds by the labels that Argo Events sets.
+// it finds by the labels that Argo Events sets, and those of the worker.
 func podMonitors(p *plan.Plan) []Object {
 	if !p.Shared.Monitoring.PodMonitor {
 		return nil
@@ -31,20 +31,28 @@ func podMonitors(p *plan.Plan) []Object {
 			owners = append(owners, s.Name)
 		}
 	}
-	return []Object{&monitoringv1.PodMonitor{
+	list := []Object{podMonitor(p, p.Operator.Name, metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+		{Key: "controller", Operator: metav1.LabelSelectorOpIn, Values: []string{"eventsource-controller", "sensor-controller"}},
+		{Key: eventsv1.LabelOwnerName, Operator: metav1.LabelSelectorOpIn, Values: owners},
+	}})}
+	if p.Reconcile.Execution.Stays {
+		list = append(list, podMonitor(p, p.Names.Worker, metav1.LabelSelector{MatchLabels: workerLabels(p, false)}))
+	}
+	return list
+}
+
+func podMonitor(p *plan.Plan, name string, selector metav1.LabelSelector) Object {
+	return &monitoringv1.PodMonitor{
 		TypeMeta:   monitoringType(monitoringv1.PodMonitorsKind),
-		ObjectMeta: monitoringMeta(p),
+		ObjectMeta: monitoringMeta(p, name),
 		Spec: monitoringv1.PodMonitorSpec{
 			PodMetricsEndpoints: []monitoringv1.PodMetricsEndpoint{{
 				Port: "metrics", Interval: monitoringv1.Duration(p.Shared.Monitoring.Interval),
 			}},
 			NamespaceSelector: monitoringv1.NamespaceSelector{MatchNames: []string{p.Shared.Namespace}},
-			Selector: metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-				{Key: "controller", Operator: metav1.LabelSelectorOpIn, Values: []string{"eventsource-controller", "sensor-controller"}},
-				{Key: eventsv1.LabelOwnerName, Operator: metav1.LabelSelectorOpIn, Values: owners},
-			}},
+			Selector:          selector,
 		},
-	}}
+	}
 }
 
 // prometheusRules hold the alerts.
@@ -58,7 +66,7 @@ func prometheusRules(p *plan.Plan) []Object {
 	}
 	return []Object{&monitoringv1.PrometheusRule{
 		TypeMeta:   monitoringType(monitoringv1.PrometheusRuleKind),
-		ObjectMeta: monitoringMeta(p),
+		ObjectMeta: monitoringMeta(p, p.Operator.Name),
 		Spec:       monitoringv1.PrometheusRuleSpec{Groups: []monitoringv1.RuleGroup{{Name: p.Operator.Name, Rules: rules}}},
 	}}
 }
@@ -82,8 +90,8 @@ func monitoringType(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: monitoringv1.SchemeGroupVersion.String(), Kind: kind}
 }
 
-func monitoringMeta(p *plan.Plan) metav1.ObjectMeta {
-	m := meta(p, p.Operator.Name)
+func monitoringMeta(p *plan.Plan, name string) metav1.ObjectMeta {
+	m := meta(p, name)
 	maps.Copy(m.Labels, p.Shared.Monitoring.Labels)
 	return m
 }

@@ -13,6 +13,9 @@ func watched(p *configured, sensors []Sensor) monitoring.Operator {
 		Name: p.Operator.Name, Namespace: p.Shared.Namespace, EventSource: p.Names.EventSource,
 		RunsPods: p.Reconcile.Execution.RunsPods, Resync: p.Shared.Resync,
 	}
+	if p.Reconcile.Execution.Stays {
+		out.Worker = p.Names.Worker
+	}
 	for _, s := range sensors {
 		out.Sensors = append(out.Sensors, s.Name)
 		for _, t := range s.Triggers {

@@ -19,6 +19,7 @@ type Operator struct {
 	Sensors         []string
 	Fallbacks       []string // the triggers that send another request after a failure; the workers of a child as one
 	RunsPods        bool
+	Worker          string // the Deployment that reconciles; empty: there is none
 	Resync          time.Duration
 }
 
@@ -107,9 +108,12 @@ func New(options Options, o Operator) Monitoring {
 	if !options.PodMonitor && !options.PrometheusRule {
 		return Monitoring{}
 	}
-	out := Monitoring{Resyncs: resyncMetrics()}
-	if o.RunsPods {
-		out.Reconciles = reconcileMetrics()
+	out := Monitoring{}
+	if o.Worker == "" {
+		out.Resyncs = resyncMetrics()
+		if o.RunsPods {
+			out.Reconciles = reconcileMetrics()
+		}
 	}
 	if options.PrometheusRule {
 		out.Alerts = alerts(o)
@@ -143,6 +147,9 @@ func alerts(o Operator) []Alert {
 	list := []Alert{eventSourceDown(o), sensorDown(o), eventsNotSent(o), deadLetter(o)}
 	if len(o.Fallbacks) > 0 {
 		list = append(list, writesRejected(o))
+	}
+	if o.Worker != "" {
+		return append(list, workerDown(o), workerFailing(o), workerBehind(o))
 	}
 	if o.RunsPods {
 		list = append(list, reconcilesFailing(o))
@@ -249,6 +256,52 @@ func resyncMissing(o Operator) Alert {
 		Description: "The last two resyncs of {{ $labels.operator }} did not succeed or never started, or Prometheus does not scrape the " +
 			"metrics of the workflow controller. Until one succeeds, the effects of lost events are not repaired.",
 	}
+}
+
+// workerDown does not ask whether a pod runs: of several, one works and the others stand by.
+func workerDown(o Operator) Alert {
+	return Alert{
+		Name: "ArgoperatorWorkerDown", For: 10 * time.Minute, Severity: Critical,
+		Expr:    fmt.Sprintf("absent(%s == 1)", "argoperator_working"+workerSelector(o, "")),
+		Summary: "No pod of the worker works.",
+		Description: "Nothing reconciles the custom resources of the operator. The event bus keeps events until the worker runs again " +
+			"or their retention ends, and a worker that starts looks at all custom resources.",
+	}
+}
+
+// workerFailing tells failures that go on from those that the next try repairs: the worker
+// tries again at least every five minutes. It does not repeat what the API server or the
+// definition refuses, so one such failure counts longer.
+func workerFailing(o Operator) Alert {
+	failed := func(result, window string) string {
+		return fmt.Sprintf("sum by (namespace, operator) (increase(%s[%s])) > 0",
+			"argoperator_reconciles_total"+workerSelector(o, fmt.Sprintf(", operator=%q, result=%q", o.Name, result)), window)
+	}
+	return Alert{
+		Name: "ArgoperatorReconcilesFailing", For: 15 * time.Minute, Severity: Warning,
+		Expr:    failed("error", "10m") + "\nor\n" + failed("refused", "30m"),
+		Summary: "Reconciles of the operator fail.",
+		Description: "{{ $value | printf \"%.0f\" }} reconciles failed, and retries do not help. The condition Ready of the affected " +
+			"custom resources and the log of the worker have the reason.",
+	}
+}
+
+func workerBehind(o Operator) Alert {
+	return Alert{
+		Name: "ArgoperatorWorkerBehind", For: 5 * time.Minute, Severity: Warning,
+		Expr:    fmt.Sprintf("min_over_time(%s[10m]) > %d", "argoperator_queue_length"+workerSelector(o, ""), longQueue),
+		Summary: "Custom resources wait for the worker.",
+		Description: "For 10 minutes, at least {{ $value | printf \"%.0f\" }} custom resources have waited for a reconcile: the worker " +
+			"reconciles slower than objects change.",
+	}
+}
+
+// longQueue is the number of custom resources that may wait all the time.
+const longQueue = 10
+
+// workerSelector selects the pods of the worker, by the labels that Prometheus adds.
+func workerSelector(o Operator, more string) string {
+	return fmt.Sprintf("{namespace=%q, pod=~%q%s}", o.Namespace, o.Worker+"-.+", more)
 }
 
 // increaseOf returns the PromQL of the increase of a counter within a window. It counts
