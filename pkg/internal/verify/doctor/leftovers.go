@@ -37,7 +37,7 @@ func (i Identity) unversioned() Identity {
 // operatorKinds are the resources that may belong to an operator. A
 // CustomResourceDefinition is not among them: with it all custom resources go.
 var operatorKinds = []string{
-	"configmaps", "secrets", "serviceaccounts",
+	"configmaps", "secrets", "serviceaccounts", "services", "deployments.apps",
 	"roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
 	"clusterroles.rbac.authorization.k8s.io", "clusterrolebindings.rbac.authorization.k8s.io",
 	"networkpolicies.networking.k8s.io",
@@ -73,7 +73,7 @@ var tooMuch = map[schema.GroupKind]string{
 
 // ownSuffixes end the names of an operator's objects of the kinds that others have in its
 // namespace, too.
-var ownSuffixes = []string{"source", "sensor", "resync", "workflow", "token", "sensor-token", "logic", "runtime"}
+var ownSuffixes = []string{"source", "sensor", "resync", "workflow", "token", "sensor-token", "logic", "runtime", "worker"}
 
 // Leftovers returns the objects in the cluster that an earlier version of an operator
 // made and this one does not: its own, and the objects of children that its definition
