@@ -18,11 +18,11 @@ import (
 
 // Labels and annotations of the direct engine's children.
 const (
-	childLabel           = "argoperator.dev/child"      // the child's name in the definition
+	ChildLabel           = "argoperator.dev/child"      // the child's name in the definition
 	generationAnnotation = "argoperator.dev/generation" // metadata.generation of the custom resource that the child was made from
 	attemptAnnotation    = "argoperator.dev/attempt"    // differs between writes that must each cause an event, such as after failures
 	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims an unobserved child, to cause an event
-	ownerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
+	OwnerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 	fixedAnnotation      = "argoperator.dev/fixed"      // a fingerprint of the fields whose change replaces the child
 	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the inputs of the child that the generation does not count
 )

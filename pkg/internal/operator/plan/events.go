@@ -15,9 +15,9 @@ import (
 // OwnerUID is the label that selects the children of a custom resource.
 const OwnerUID = "argoperator.dev/owner-uid"
 
-// operatorNamespace is the label of labelled children that tells operators of one name in
+// OperatorNamespace is the label of labelled children that tells operators of one name in
 // two namespaces apart.
-const operatorNamespace = "argoperator.dev/operator-namespace"
+const OperatorNamespace = "argoperator.dev/operator-namespace"
 
 // ManagedBy is the label that selects the children of an operator.
 const ManagedBy = "app.kubernetes.io/managed-by"

@@ -68,9 +68,9 @@ func (p *decided) Owned(c Child, object, cr map[string]any) map[string]any {
 	metadata := copyOf(object["metadata"])
 	labels := copyOf(metadata["labels"])
 	of, _ := cr["metadata"].(map[string]any)
-	labels[ManagedBy], labels[OwnerUID], labels[childLabel] = p.Operator.Name, of["uid"], c.Name
+	labels[ManagedBy], labels[OwnerUID], labels[ChildLabel] = p.Operator.Name, of["uid"], c.Name
 	if slices.Contains(p.labelledKinds(), c.Kind) {
-		labels[operatorNamespace] = p.Shared.Namespace
+		labels[OperatorNamespace] = p.Shared.Namespace
 	}
 	if c.Kind.Namespaced && c.Namespace == nil {
 		metadata["namespace"] = of["namespace"]
@@ -101,7 +101,7 @@ func (p *declared) ChildOf(object map[string]any) int {
 		return -1
 	}
 	for i, c := range p.Children {
-		if c.Object != nil && labels[childLabel] == c.Name || c.Object == nil && c.Kind.Is(object) {
+		if c.Object != nil && labels[ChildLabel] == c.Name || c.Object == nil && c.Kind.Is(object) {
 			return i
 		}
 	}

@@ -23,10 +23,10 @@ func directPrograms() *jqfile.Set { return &directSet }
 var labelHoles = sync.OnceValue(func() jqfile.Holes {
 	return jqfile.Holes{
 		"label::managedBy": jqfile.String(ManagedBy), "label::ownerUID": jqfile.String(OwnerUID),
-		"label::child": jqfile.String(childLabel), "label::operatorNamespace": jqfile.String(operatorNamespace),
+		"label::child": jqfile.String(ChildLabel), "label::operatorNamespace": jqfile.String(OperatorNamespace),
 		"label::reclaimed":       jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation),
-		"annotation::attempt":    jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(ownerAnnotation),
+		"annotation::attempt":    jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(OwnerAnnotation),
 		"annotation::inputs": jqfile.String(inputsAnnotation), "annotation::fixed": jqfile.String(fixedAnnotation),
 	}
 })

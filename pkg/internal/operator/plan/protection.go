@@ -216,7 +216,7 @@ func notLabelled(operator, namespace string) string {
 			ManagedBy,
 			operator,
 			OwnerUID,
-			operatorNamespace,
+			OperatorNamespace,
 			namespace,
 		)
 	}
@@ -225,8 +225,8 @@ func notLabelled(operator, namespace string) string {
 	}
 	return fmt.Sprintf("oldObject == null ? !%[1]s : (!%[1]s && !%[2]s || %[1]s && %[2]s && %[3]s)",
 		child("object"), child("oldObject"), strings.Join([]string{
-			same("labels", OwnerUID), same("labels", childLabel), same("labels", operatorNamespace),
-			same("annotations", ownerAnnotation), same("annotations", fixedAnnotation),
+			same("labels", OwnerUID), same("labels", ChildLabel), same("labels", OperatorNamespace),
+			same("annotations", OwnerAnnotation), same("annotations", fixedAnnotation),
 		}, " && "))
 }
 

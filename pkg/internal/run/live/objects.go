@@ -17,6 +17,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
@@ -234,13 +235,10 @@ func (s *objects) belongs(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// ownerLabel is on every child.
-const ownerLabel = "argoperator.dev/owner-uid"
-
 // managed reports whether an operator wrote an object as a child.
 func (s *objects) managed(o *unstructured.Unstructured) bool {
 	labels := o.GetLabels()
-	return labels[ownerLabel] != "" && s.names[labels["app.kubernetes.io/managed-by"]]
+	return labels[plan.OwnerUID] != "" && s.names[labels[plan.ManagedBy]]
 }
 
 // operatorOf returns the operator of a custom resource or a child, or "".
@@ -250,7 +248,7 @@ func (s *objects) operatorOf(o *unstructured.Unstructured) string {
 	if kind, ok := s.operators[groupKindOf(o)]; ok {
 		return kind.operator
 	}
-	if name := o.GetLabels()["app.kubernetes.io/managed-by"]; s.names[name] {
+	if name := o.GetLabels()[plan.ManagedBy]; s.names[name] {
 		return name
 	}
 	return ""
@@ -283,7 +281,7 @@ func (s *objects) state(o *unstructured.Unstructured) ObjectState {
 	for _, owner := range o.GetOwnerReferences() {
 		out.Owners = append(out.Owners, string(owner.UID))
 	}
-	if label := o.GetLabels()[ownerLabel]; label != "" && len(out.Owners) == 0 { // in another namespace
+	if label := o.GetLabels()[plan.OwnerUID]; label != "" && len(out.Owners) == 0 { // in another namespace
 		out.Owners = append(out.Owners, label)
 	}
 	if kind, ok := s.operators[groupKindOf(o)]; ok {

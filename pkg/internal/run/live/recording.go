@@ -17,6 +17,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // Recording is what users did, as a test.
@@ -220,7 +221,7 @@ func (r *recorder) follow(c cluster.Change) {
 
 // ownedBy reports whether an object is a child of a custom resource.
 func ownedBy(o *unstructured.Unstructured, uid string) bool {
-	if o.GetLabels()[ownerLabel] == uid {
+	if o.GetLabels()[plan.OwnerUID] == uid {
 		return true
 	}
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(ref metav1.OwnerReference) bool { return string(ref.UID) == uid })
@@ -359,7 +360,7 @@ func asCreated(o *unstructured.Unstructured) map[string]any {
 	labels, annotations := o.GetLabels(), o.GetAnnotations()
 	foreign := func(key, _ string) bool {
 		return strings.HasPrefix(key, v1alpha1.Group+"/") || key == "kubectl.kubernetes.io/last-applied-configuration" ||
-			key == "deployment.kubernetes.io/revision" || key == "app.kubernetes.io/managed-by"
+			key == "deployment.kubernetes.io/revision" || key == plan.ManagedBy
 	}
 	maps.DeleteFunc(labels, foreign)
 	maps.DeleteFunc(annotations, foreign)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // story feeds a recorder with the changes that an API server reports.
@@ -62,7 +63,7 @@ func (s *story) has(manager, text string) {
 		o.SetUID(types.UID(o.GetName() + "-uid"))
 	}
 	if o.GetKind() != "Web" && o.GetLabels() == nil {
-		o.SetLabels(map[string]string{ownerLabel: "shop-uid", "app.kubernetes.io/managed-by": "web"})
+		o.SetLabels(map[string]string{plan.OwnerUID: "shop-uid", plan.ManagedBy: "web"})
 	}
 	entry := map[string]any{"manager": manager, "operation": "Update", "time": time.Now().Format(time.RFC3339Nano)}
 	if err := unstructured.SetNestedSlice(o.Object, []any{entry}, "metadata", "managedFields"); err != nil {

@@ -12,6 +12,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // Identity identifies an object.
@@ -85,7 +87,7 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 	}
 	served := strings.Fields(string(out))
 	kinds := slices.DeleteFunc(slices.Clone(operatorKinds), func(kind string) bool { return !slices.Contains(served, kind) })
-	own, err := labelled(ctx, ask, kinds, "app.kubernetes.io/managed-by=argoperator,app.kubernetes.io/name="+needs.Operator)
+	own, err := labelled(ctx, ask, kinds, plan.ManagedBy+"=argoperator,app.kubernetes.io/name="+needs.Operator)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +98,9 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 			all = append(all, Leftover{o.Identity, "a part of the operator " + needs.Operator, needs.doubtName(o.Identity)})
 		}
 	}
-	selector := "app.kubernetes.io/managed-by=" + needs.ManagedBy + ",argoperator.dev/child"
+	selector := plan.ManagedBy + "=" + needs.ManagedBy + "," + plan.ChildLabel
 	if len(needs.Children) > 0 {
-		selector += ",argoperator.dev/child notin (" + strings.Join(needs.Children, ",") + ")"
+		selector += "," + plan.ChildLabel + " notin (" + strings.Join(needs.Children, ",") + ")"
 	}
 	children, err := labelled(ctx, ask, served, selector)
 	if err != nil {
@@ -110,7 +112,7 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 		uids = customResources(ctx, ask, needs)
 	}
 	for _, o := range children {
-		why := fmt.Sprintf("the child %s of %s %s", o.labels[childLabel], needs.Kind, o.annotations[ownerAnnotation])
+		why := fmt.Sprintf("the child %s of %s %s", o.labels[plan.ChildLabel], needs.Kind, o.annotations[plan.OwnerAnnotation])
 		all = append(all, Leftover{o.Identity, why, o.doubt(needs, uids)})
 	}
 	slices.SortFunc(all, func(a, b Leftover) int {
@@ -118,14 +120,6 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 	})
 	return slices.CompactFunc(all, func(a, b Leftover) bool { return a.Identity == b.Identity }), nil
 }
-
-// Keys of labels and annotations of children.
-const (
-	childLabel      = "argoperator.dev/child"
-	ownerUIDLabel   = "argoperator.dev/owner-uid"
-	namespaceLabel  = "argoperator.dev/operator-namespace"
-	ownerAnnotation = "argoperator.dev/owner"
-)
 
 // ownedObject is an object with what tells whose it is.
 type ownedObject struct {
@@ -156,7 +150,7 @@ func (r Requirements) doubtName(o Identity) string {
 // isChildOf reports whether an object with the labels of a child is one. Controllers
 // copy labels to objects of their own, but not annotations.
 func (o ownedObject) isChildOf(r Requirements) bool {
-	if o.annotations[ownerAnnotation] == "" || cmp.Or(o.labels[namespaceLabel], r.Namespace) != r.Namespace {
+	if o.annotations[plan.OwnerAnnotation] == "" || cmp.Or(o.labels[plan.OperatorNamespace], r.Namespace) != r.Namespace {
 		return false
 	}
 	return len(o.owners) == 0 || slices.ContainsFunc(o.owners, r.owns)
@@ -173,15 +167,15 @@ func (o ownedObject) doubt(r Requirements, uids map[string]string) string {
 	if what, much := tooMuch[o.GroupKind()]; much {
 		return what
 	}
-	uid := o.labels[ownerUIDLabel]
+	uid := o.labels[plan.OwnerUID]
 	owns := func(owner metav1.OwnerReference) bool { return r.owns(owner) && string(owner.UID) == uid }
 	owned := uid != "" && slices.ContainsFunc(o.owners, owns)
 	switch {
-	case len(o.owners) > 0 && !owned, len(o.owners) == 0 && (uid == "" || uids[o.annotations[ownerAnnotation]] != uid):
+	case len(o.owners) > 0 && !owned, len(o.owners) == 0 && (uid == "" || uids[o.annotations[plan.OwnerAnnotation]] != uid):
 		return "there is no such " + r.Kind
 	case !slices.ContainsFunc(o.fields, func(f metav1.ManagedFieldsEntry) bool {
 		return f.Manager == r.ManagedBy && f.Operation == metav1.ManagedFieldsOperationApply && f.FieldsV1 != nil &&
-			bytes.Contains(f.FieldsV1.Raw, []byte(`"f:`+ownerUIDLabel+`"`))
+			bytes.Contains(f.FieldsV1.Raw, []byte(`"f:`+plan.OwnerUID+`"`))
 	}):
 		return "others have written its labels"
 	}
