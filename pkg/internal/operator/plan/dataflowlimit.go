@@ -16,19 +16,28 @@ func schemaLimit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string
 	if s == nil {
 		return "", nil, false
 	}
+	of := s
 	if s.Type == "array" && s.Items != nil && s.Items.Schema != nil && len(s.Items.Schema.Enum) > 0 {
-		s = s.Items.Schema
+		of = s.Items.Schema
 	}
+	for _, v := range of.Enum {
+		values = append(values, strings.Trim(string(v.Raw), `"`))
+	}
+	return strings.Join(limitsOf(s), ", "), values, len(values) > 0 || s.Type == "boolean"
+}
+
+// limitsOf returns what a schema demands of a value, of its items and of its fields.
+func limitsOf(s *apiextensionsv1.JSONSchemaProps) []string {
+	var parts []string
 	switch {
 	case len(s.Enum) > 0:
 		for _, v := range s.Enum {
-			values = append(values, strings.Trim(string(v.Raw), `"`))
+			parts = append(parts, strings.Trim(string(v.Raw), `"`))
 		}
-		return "one of " + strings.Join(values, ", "), values, true
+		return []string{"one of " + strings.Join(parts, ", ")}
 	case s.Type == "boolean":
-		return "true or false", nil, true
+		return []string{"true or false"}
 	}
-	var parts []string
 	if s.Type == "integer" || s.Type == "number" {
 		parts = append(parts, "a number")
 	}
@@ -47,7 +56,44 @@ func schemaLimit(s *apiextensionsv1.JSONSchemaProps, path []string) (text string
 	if s.MaxLength != nil {
 		parts = append(parts, fmt.Sprintf("maxLength %d", *s.MaxLength))
 	}
-	return strings.Join(parts, ", "), nil, false
+	if s.MaxItems != nil {
+		parts = append(parts, fmt.Sprintf("maxItems %d", *s.MaxItems))
+	}
+	if s.MaxProperties != nil {
+		parts = append(parts, fmt.Sprintf("maxProperties %d", *s.MaxProperties))
+	}
+	for _, rule := range s.XValidations {
+		parts = append(parts, "rule "+rule.Rule)
+	}
+	if one := each(s); one != nil {
+		if of := limitsOf(one); len(of) > 0 {
+			parts = append(parts, "each "+strings.Join(of, ", "))
+		}
+	}
+	if len(parts) == 0 && len(s.Properties) > 0 && s.XPreserveUnknownFields == nil && allLimited(s.Properties) {
+		parts = append(parts, "those of its fields")
+	}
+	return parts
+}
+
+// each returns the schema of the items or values; nil if there are none.
+func each(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
+	switch {
+	case s.Items != nil:
+		return s.Items.Schema
+	case s.AdditionalProperties != nil:
+		return s.AdditionalProperties.Schema
+	}
+	return nil
+}
+
+func allLimited(fields map[string]apiextensionsv1.JSONSchemaProps) bool {
+	for _, field := range fields {
+		if len(limitsOf(&field)) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // schemaStep returns the schema of a field, an item or a value; nil if there is none.
@@ -58,11 +104,8 @@ func schemaStep(s *apiextensionsv1.JSONSchemaProps, key string) *apiextensionsv1
 	if field, ok := s.Properties[key]; ok {
 		return &field
 	}
-	if strings.HasPrefix(key, "[") && s.Items != nil {
-		return s.Items.Schema
-	}
-	if s.AdditionalProperties != nil {
-		return s.AdditionalProperties.Schema
+	if strings.HasPrefix(key, "[") || s.Items == nil {
+		return each(s)
 	}
 	return nil
 }
