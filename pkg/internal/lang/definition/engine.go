@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,14 +16,17 @@ import (
 // engine checks what the steps engine does not support, and keys of other engines.
 func (c *checker) engine() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
-	if r.Engine == "worker" || r.Engine == "workflow" || r.Engine == "steps" {
-		if *r.Shards != 1 {
-			c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the direct engine", "remove the key, or write engine: direct")
-		}
+	if c.notDirect() && *r.Shards != 1 {
+		c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the direct engine", "remove the key, or write engine: direct")
 	}
 	if r.Engine == "steps" {
 		c.stepsEngine()
 	}
+}
+
+// notDirect reports whether the definition names another engine than direct.
+func (c *checker) notDirect() bool {
+	return slices.Contains([]string{"worker", "workflow", "steps"}, c.op.Spec.Reconcile.Engine)
 }
 
 func (c *checker) stepsEngine() {

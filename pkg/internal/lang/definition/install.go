@@ -80,7 +80,7 @@ func (c *checker) installGroup(name string, p source.Path) {
 	}
 	r := c.op.Spec.Reconcile
 	switch {
-	case r.Engine == "workflow" || r.Engine == "steps" || c.op.Spec.Logic != nil:
+	case c.notDirect() || c.op.Spec.Logic != nil:
 		c.addKey(p, diag.ConflictingKeys, "install.group needs the direct engine", "remove the key")
 	case r.Shards != nil && *r.Shards > 1:
 		c.addKey(p, diag.ConflictingKeys, "install.group and reconcile.shards cannot be combined", "remove one of them")
@@ -98,7 +98,7 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 	if ok && (every%time.Hour != 0 || every < minRotation || every > maxRotation) {
 		c.add(p, diag.BadValue, fmt.Sprintf("tokenRotation is %s, want whole hours from 1h to 720h", text), "write whole hours, such as 8h")
 	}
-	if r := c.op.Spec.Reconcile; r.Engine == "workflow" || r.Engine == "steps" {
+	if c.notDirect() {
 		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the direct engine", "remove the key, or write reconcile: {engine: direct}")
 	}
 }
