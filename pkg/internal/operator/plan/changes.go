@@ -18,7 +18,7 @@ type changes struct {
 	children []Child
 	optional []string // the children that may be left out
 	within   []string // the children that are being looked at
-	awaited  []string // the children that the template waits for: it is not computed without them
+	awaited  []string // what the template waits for, children by their names and others as $related.NAME
 }
 
 // reads returns what a program reads of other objects, that can change, and that the names
@@ -49,13 +49,28 @@ func (f *changes) reads(program *expression.Program, names []*expression.Program
 		(*expression.Program).ReadsChildren)
 	isList := func(name string) bool { r, is := f.related(name); return is && multiple(r) }
 	relatedChange := func(name string, path []string) schema.Change {
-		if f.relatedChanges(name, path) {
+		switch {
+		case f.relatedChanges(name, path):
 			return schema.Changes
+		case !slices.Contains(f.awaited, relatedRoot+name):
+			return schema.Appears // it may be made later
 		}
 		return schema.NoChange
 	}
 	add("$related", program.RelatedPaths(), isList, relatedChange, (*expression.Program).RelatedPaths)
 	return out
+}
+
+const relatedRoot = "$related."
+
+// relatedIn returns the related object that the text of a need names, as $related.NAME.
+func relatedIn(text string) []string {
+	rest, is := strings.CutPrefix(text, relatedRoot)
+	if !is {
+		return nil
+	}
+	name, _, _ := strings.Cut(rest, ".")
+	return []string{relatedRoot + name}
 }
 
 func (f *changes) child(name string) Child {

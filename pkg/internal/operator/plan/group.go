@@ -43,8 +43,8 @@ func (p *declared) inGroup(list []Event) []Event {
 // ungrouped reports an operator of a group on an engine that cannot share.
 func ungrouped(p *decided, d *definition.Definition) diag.List {
 	var findings diag.List
-	if p.Shared.Group != "" && p.Reconcile.Engine != Direct {
-		why := p.Reconcile.Against[Direct][0]
+	if against := p.Reconcile.Against[Direct]; p.Shared.Group != "" && p.Reconcile.Engine != Direct && len(against) > 0 {
+		why := against[0]
 		findings.Add(
 			d.Position("spec", "install", "group"),
 			diag.Unsupported,

@@ -26,7 +26,7 @@ func (c *compiler) immutable(child Child, in v1alpha1.Child, scope expression.Sc
 	}
 	changes := &changes{c: c, children: children, optional: scope.Optional, awaited: slices.Clone(child.DependsOn)}
 	for _, n := range child.needs {
-		changes.awaited = append(changes.awaited, n.Children...)
+		changes.awaited = append(append(changes.awaited, n.Children...), relatedIn(n.Text)...)
 	}
 	for _, f := range c.fixedFields(child.Kind, in) {
 		for _, wrong := range c.immutableFields(f, child, in.Template, scope, names, changes) {

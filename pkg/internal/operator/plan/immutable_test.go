@@ -151,11 +151,11 @@ func TestImmutableFieldsOfOthers(t *testing.T) {
 	}{
 		{reason: "the names of a list", text: `${ [$children.each[].metadata.name] | join(",") }`, want: "spec.template of a Job is immutable, but the list $children.each can change"},
 		{reason: "the length of a list", text: "${ $children.each | length | tostring }", want: "the list $children.each can change"},
-		{reason: "a list that never changes", text: "${ $children.fixed | length | tostring }"},
+		{reason: "a list that never changes", text: "${ $children.fixed | length | tostring }", want: "the list $children.fixed can be set later"},
 		{reason: "a list of items of a list", text: "${ $children.again | length | tostring }", want: "the list $children.again can change"},
 		{reason: "a list of related objects", text: "${ $related.many | length | tostring }", want: "the list $related.many can change"},
 		{reason: "a child with when", text: `${ $children.sometimes.metadata.name // "none" }`, want: "$children.sometimes.metadata.name can change"},
-		{reason: "a child with a constant when", text: `${ $children.once.metadata.name // "none" }`},
+		{reason: "a child with a constant when", text: `${ $children.once.metadata.name // "none" }`, want: "$children.once.metadata.name can be set later"},
 		{reason: "what another template computes", text: "${ $children.config.data.a }", want: "$children.config.data.a can change"},
 		{reason: "what another template computes from a child", text: "${ $children.second.data.a }", want: "$children.second.data.a can change"},
 		{reason: "another field of that child", text: "${ $children.config.data.b }"},
@@ -165,9 +165,9 @@ func TestImmutableFieldsOfOthers(t *testing.T) {
 		{reason: "an assigned field", text: "${ $children.service.spec.clusterIP }"},
 		{reason: "a status", text: "${ $children.service.status.loadBalancer.ingress[0].ip }"},
 		{reason: "a field of a related object", text: `${ $related.own.data.a // "" }`, want: "$related.own.data.a can change"},
-		{reason: "the name of a related object", text: `${ $related.own.metadata.name // "" }`},
+		{reason: "the name of a related object", text: `${ $related.own.metadata.name // "" }`, want: "$related.own.metadata.name can be set later"},
 		{reason: "the name of a related object of a field", text: `${ $related.chosen.metadata.name // "" }`, want: "$related.chosen.metadata.name can change"},
-		{reason: "an immutable field of a related object", text: `${ $related.login.type // "" }`},
+		{reason: "an immutable field of a related object", text: `${ $related.login.type // "" }`, want: "$related.login.type can be set later"},
 		{reason: "the name depends on it", name: `${ .metadata.name }-${ $children.config.data.a | fingerprint }`, text: "${ $children.config.data.a }"},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
