@@ -105,9 +105,10 @@ def make_children(run, cr, state, answer, here):
                     live.update(found(run, cr, child))
         if not written or not run.config.get("readsObjects"):
             break
-    keep = {identity(child) for child in wanted}
-    return (wanted, [child for key, child in live.items() if key in keep], held,
-            desired.failures + [Refused(text) for text in refused.texts] + list(failures.values()))
+    keep, problems = {identity(child) for child in wanted}, desired.failures + [Refused(text) for text in refused.texts]
+    for problem in problems:
+        log(f"failed: {problem}")
+    return wanted, [child for key, child in live.items() if key in keep], held, problems + list(failures.values())
 
 
 def found(run, cr, child):

@@ -177,7 +177,7 @@ func createsEvent(d *simulate.Delivery) bool {
 // resource.
 func TestEvents(t *testing.T) {
 	failed := "Warning ReconcileFailed "
-	for engine, words := range map[string]string{"direct": "deployment:", "workflow": "template:"} {
+	for engine, words := range map[string]string{"direct": "deployment:", "workflow": "template deployment:"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			l := newLifecycle(t, web, engine)

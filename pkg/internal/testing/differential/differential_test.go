@@ -282,6 +282,7 @@ var notDrawn = map[string]string{
 	"patches[].crd":                                  "as in children",
 	"patches[].plural":                               "as in children",
 	"patches[].scope":                                "as in children",
+	"reconcile.concurrency":                          "how many custom resources run at a time: tests of the worker's queue play it",
 	"reconcile.engine":                               "each definition is played on every engine that supports it",
 	"install.namespace":                              "a name of where the operator runs",
 	"install.group":                                  "several operators in one: TestGroup plays it",
