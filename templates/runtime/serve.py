@@ -99,7 +99,7 @@ class Process:
 
     def ready(self):
         """Whether events can be sent to this process."""
-        return not self.stopped.is_set() and (self.worker.ready() if self.threads else bool(self.lease.holder))
+        return not self.stopped.is_set() and (self.worker.ready() if self.threads else self.lease.holder not in ("", self.lease.identity))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

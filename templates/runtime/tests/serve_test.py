@@ -210,6 +210,11 @@ class LeaseTest(ServeCase):
         self.assertEqual(answer, [0])
         self.assertEqual([path for method, path in self.cluster.writes() if path != LEASE and not path.endswith("/leases")], [])
 
+    def is_quiet(self):
+        before = len(self.cluster.writes())
+        time.sleep(1)
+        return {path for _, path in self.cluster.writes()[before:]} <= {LEASE}
+
     def test_a_process_that_was_stopped_for_a_time(self):
         first = self.start()
         self.start(TWO)
@@ -222,6 +227,7 @@ class LeaseTest(ServeCase):
         self.cluster.faults = []
         gate.opened.set()
         self.until(lambda: self.post(address=TWO) == 200)
+        self.until(self.is_quiet)  # the second one has looked at all, too
         written = len(self.cluster.writes())
         first.send_signal(signal.SIGCONT)
         self.assertEqual(first.wait(10), 1, self.log_of())

@@ -86,9 +86,7 @@ func roles(p *plan.Plan, d *definition.Definition, c plan.Child, in v1alpha1.Chi
 			continue // it is computed, or may have another value
 		}
 		for _, s := range p.Flow(d).Part(c, part) {
-			for _, value := range s.Values {
-				names = append(names, value)
-			}
+			names = append(names, s.Values...)
 		}
 	}
 	return names
