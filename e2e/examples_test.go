@@ -50,7 +50,7 @@ func TestMemcachedWorker(t *testing.T) {
 	c := connect(t)
 	dir := rewritten(t, logicFor(t, "Memworker"), "engine: workflow", "engine: worker")
 	o := c.install(t, "memworker", dir)
-	lifecycle(t, o, "worker", dir, nsA, nsB)
+	lifecycle(t, o, "worker", dir, nsD, nsC)
 }
 
 func TestMemcachedTutorial(t *testing.T) {
