@@ -17,6 +17,8 @@ LABEL_PREFIX = re.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/")
 
 def read_related(run, cr, state):
     """Reads the current related objects, with the digest that detects later changes."""
+    if run.refers:
+        run.refers(cr)
     try:
         state["related"] = related_to(run, cr, lambda *wanted: fetch(run, *wanted))
     except Failed as failure:

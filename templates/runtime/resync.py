@@ -15,8 +15,9 @@ def resync(run):
     return 1 if look(run, ask if run.templates else submit, restart_disconnected(run)) else 0
 
 
-def look(run, start, failed=0):
-    """Starts a reconcile of each custom resource that needs one. Returns the number of failures, added to `failed`."""
+def look(run, start, failed=0, first=lambda cr: ""):
+    """Starts a reconcile of each custom resource that needs one. `first` sees each before it is looked at, and may say why it
+    needs one. Returns the number of failures, added to `failed`."""
     children, related = {}, all_related(run)
     for kind in run.kinds():
         for child in list_all(run, kind, f"{MANAGED_BY}={run.operator}"):
@@ -25,7 +26,7 @@ def look(run, start, failed=0):
 
     def why(cr):
         own = [child for child in children.get(cr["metadata"]["uid"], []) if belongs(run, cr, child)]
-        return due(run, cr, own, related)
+        return first(cr) or due(run, cr, own, related)
 
     return reconcile_due(run, why, start, failed)
 

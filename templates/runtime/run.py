@@ -24,6 +24,8 @@ class Run:
         self.config = config or read_config(env["ARGOPERATOR_CONFIG"])
         self.recorded = False  # whether a failure is in the status
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
+        self.refers = None     # in a worker: stores what the custom resource refers to, before that is read
+        self.gone = False      # whether there was nothing to do for the custom resource when it was read last
         self.env, self.client, self.now, self.sleep = env, client, now, sleep
         self.parent = self.config["parent"]
         self.operator = self.config["operator"]
@@ -63,9 +65,8 @@ class Run:
         """The current custom resource, or None if there is nothing to do for it: it was deleted, and has no finalizer
         of the operator."""
         cr = self.client.get(self.parent_path())
-        if cr and cr["metadata"].get("deletionTimestamp") and not self.has_finalizer(cr):
-            return None
-        return cr
+        self.gone = not cr or bool(cr["metadata"].get("deletionTimestamp")) and not self.has_finalizer(cr)
+        return None if self.gone else cr
 
     def has_finalizer(self, cr):
         """Whether the custom resource has the operator's finalizer."""

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 
-from api import log
+from api import Client, log
 from lease import RENEWAL, Lease
 from run import deep_thread, read_config, utc_now
 from worker import Worker
@@ -37,9 +37,8 @@ class Process:
         self.clock, self.alive, self.concurrency, self.threads = clock, clock(), configs[0]["concurrency"], []
         self.ports = [int(port) for port in (env.get("ARGOPERATOR_PORTS") or PORTS).split()]
         self.worker = Worker(env, configs, now, sleep, clock)
-        self.lease = Lease(self.worker.client(), configs[0]["namespace"], configs[0]["worker"],
+        self.lease = Lease(Client(env, sleep, clock), configs[0]["namespace"], configs[0]["worker"],
                            f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)
-        self.lease.client.may_write = lambda: True
         self.worker.may_write, self.stopped = self.lease.held, threading.Event()
 
     def run(self):

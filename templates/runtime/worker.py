@@ -17,7 +17,7 @@ from hook import read
 from keys import Keys
 from metrics import Metrics
 from referrers import Referrers
-from resync import key_of, list_all, look
+from resync import key_of, look
 from run import Run
 from sensors import HEARTBEAT_TIMEOUT, replace_pods
 from status import record_failure
@@ -100,15 +100,16 @@ class Worker:
 
     def turns_for(self, name, event):
         """Requests what an event asks for: the turns, None for each that finds no room."""
-        if isinstance(event, dict) and "heartbeat" in event:
+        if not isinstance(event, dict):
+            return []
+        if "heartbeat" in event:
             self.hear(event["heartbeat"])
+            return []
         operator = self.operators.get(name)
-        if operator is None or not isinstance(event, dict) or "heartbeat" in event:
+        if operator is None:
             return []
         if "related" in event:
-            if not names_object(event["related"]):
-                return []
-            return self.turns_for_related(operator, event["related"])
+            return self.turns_for_related(operator, event["related"]) if names_object(event["related"]) else []
         key = event.get("key")
         if not isinstance(key, str) or len(key) > 400 or not KEY.fullmatch(key):
             return []  # the key of nothing
@@ -182,19 +183,11 @@ class Worker:
         with exchange as files:
             run = self.run_of(operator, client, dict(files, ARGOPERATOR_KEY=key))
             asked = []
-            run.later = asked.append
-            self.refer(operator, run)
+            run.later, run.refers = asked.append, lambda cr: operator.referrers.put(run, key, cr)
             code = with_logic(run, operator.logic) if operator.logic else apply(run)
+            if run.gone:
+                operator.referrers.drop(key)
             return code, code != 0 and not run.recorded, asked[-1] if asked else None
-
-    def refer(self, operator, run):
-        """Stores what the custom resource refers to, before that is read."""
-        if run.related:
-            cr = run.client.get(run.parent_path())
-            if cr is None:
-                operator.referrers.drop(run.key)
-            else:
-                operator.referrers.put(run, run.key, cr)
 
     def plan_next(self, key, code, wait):
         """When the key runs again without an event."""
@@ -212,22 +205,21 @@ class Worker:
 
     def look(self, operator, client):
         """Requests all custom resources that need a reconcile. Returns the exit code."""
-        run, first = self.run_of(operator, client, {}), not operator.looked
+        run, found = self.run_of(operator, client, {}), set()
+        timed = run.config.get("timer") and not operator.looked
 
         def start(_, cr, reason):
             self.keys.ask((operator.name, key_of(cr)), reason, always=True)
             return True
 
-        if run.related or first and run.config.get("timer"):
-            found = set()
-            for cr in list_all(run, run.parent):
-                found.add(key_of(cr))
-                operator.referrers.put(run, key_of(cr), cr)
-                if first and run.config.get("timer"):
-                    start(run, cr, "its logic may want another time")
-            for key in set(operator.referrers.rules) - found:
-                operator.referrers.drop(key)
-        failed = look(run, start)
+        def first(cr):
+            found.add(key_of(cr))
+            operator.referrers.put(run, key_of(cr), cr)
+            return "its logic may want another time" if timed else ""
+
+        failed = look(run, start, first=first)
+        for key in set(operator.referrers.rules) - found:
+            operator.referrers.drop(key)
         operator.looked = True
         return 1 if failed else 0
 

@@ -33,15 +33,12 @@ func workerEvents(p *plan.Plan) []Event {
 		list = append(list, event(relatedChanged).each("custom resource that refers to it", again))
 	}
 	looks := calls(kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "lists (500 objects per request)")
-	if len(p.Related) > 0 {
-		looks = append(looks, calls(max(1, namespaces(p, p.API.Kind)), "listed for what they refer to")...)
-	}
 	return append(list, eventsResource(p), event(resync, looks).each(due, full), event(ticked), workerGone(p))
 }
 
 // workerReconcile returns the requests of one reconcile.
 func workerReconcile(p *plan.Plan) []Part {
-	parts := slices.Concat(referred(p), full(p)[1:]) // no Workflow is created
+	parts := full(p)[1:] // no Workflow is created
 	if !p.Logic.ResyncAfter {
 		return parts
 	}
@@ -63,19 +60,11 @@ func known(p *plan.Plan, parts []Part) []Part {
 	return out
 }
 
-// referred returns the request for what the custom resource refers to, before that is read.
-func referred(p *plan.Plan) []Part {
-	return calls(count(len(p.Related) > 0), "read for what it refers to")
-}
-
 // workerGone returns the cost of a deletion. Every deleted child is an event, whose reconcile
 // finds nothing to do.
 func workerGone(p *plan.Plan) Event {
 	e := gone(p)
 	e.Parts = slices.DeleteFunc(e.Parts, func(part Part) bool { return part.Pods > 0 })
-	if len(p.Related) > 0 {
-		e.Parts = append(e.Parts, calls(1+owned(p), "read for what it refers to")...)
-	}
 	e.Cost = sum(e.Parts)
 	return e.atMost("one reconcile without changes for the children that the garbage collector deletes")
 }
