@@ -251,15 +251,11 @@ func inOrder(containers []wfv1.ContainerNode) []wfv1.ContainerNode {
 
 // container runs one program until it ends.
 func (p *pod) container(ctx context.Context, c corev1.Container) (failure string, err error) {
-	program := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: p.dir, Command: slices.Concat(c.Command, c.Args)}
+	program, unset := p.program(c)
 	if p.template.ContainerSet != nil {
 		program.Mounts = append(program.Mounts, p.mount(corev1.VolumeMount{Name: executors, MountPath: executor}))
 	}
-	for _, m := range c.VolumeMounts {
-		program.Mounts = append(program.Mounts, p.mount(m))
-	}
-	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command}
-	program.Env, record.Missing = p.environment(c.Env)
+	record := Container{Template: p.template.Name, Name: c.Name, Command: program.Command, Missing: unset}
 	written, brought := p.written(c)
 	program.Digest = brought.of(written).Digest
 	if program.API = brought.hasToken(written); program.API { // others may not call the API server
@@ -298,6 +294,17 @@ func (p *pod) container(ctx context.Context, c corev1.Container) (failure string
 		return "", nil
 	}
 	return fmt.Sprintf("%s: Error (exit code %d): %s", cmp.Or(c.Name, "main"), code, strings.TrimSpace(record.Output)), nil
+}
+
+// program returns a container as a program, and the variables whose Secret or ConfigMap does
+// not exist.
+func (p *pod) program(c corev1.Container) (out Program, missing []string) {
+	out = Program{Image: c.Image, Dir: c.WorkingDir, Scratch: p.dir, Command: slices.Concat(c.Command, c.Args)}
+	for _, m := range c.VolumeMounts {
+		out.Mounts = append(out.Mounts, p.mount(m))
+	}
+	out.Env, missing = p.environment(c.Env)
+	return out, missing
 }
 
 // written returns a container as the WorkflowTemplate has it, and what finds its code.

@@ -146,7 +146,7 @@ func (w *worker) begin() error {
 	if err := os.WriteFile(filepath.Join(w.clockMount().Source, "worker.py"), workerDriver, 0o644); err != nil {
 		return fmt.Errorf("creating the worker: %w", err)
 	}
-	program := w.program(w.container)
+	program, _ := w.program(w.container)
 	program.Command = []string{"python3", "-B", clockDir + "/worker.py", manifest.RuntimeDir}
 	if w.s.remote == nil {
 		program.Command = append(program.Command, "hurry")
@@ -163,16 +163,6 @@ func (w *worker) begin() error {
 		w.ended <- err
 	}()
 	return nil
-}
-
-// program returns a container as a program.
-func (w *worker) program(c corev1.Container) Program {
-	p := Program{Image: c.Image, Dir: c.WorkingDir, Scratch: w.dir, Command: slices.Concat(c.Command, c.Args)}
-	for _, m := range c.VolumeMounts {
-		p.Mounts = append(p.Mounts, w.mount(m))
-	}
-	p.Env, _ = w.environment(c.Env)
-	return p
 }
 
 // do sends a command and returns when the worker has done it.
@@ -283,7 +273,7 @@ type workerCall struct {
 func (w *worker) call(directory, key string) workerCall {
 	const workspace = "/workspace"
 	dir := workspace + "/" + directory
-	program := w.program(w.logic)
+	program, _ := w.program(w.logic)
 	program.Command, program.Dir = own(program.Command), w.logic.WorkingDir
 	program.Digest = w.coder().of(w.logic).Digest
 	program.Env = append(program.Env, "ARGOPERATOR_KEY="+key, "ARGOPERATOR_REQUEST="+dir+"/request.json",
