@@ -1,11 +1,9 @@
 package differential_test
 
 import (
-	"os"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,14 +21,7 @@ const gamesEach = 10
 // number of games, GAME the first of them.
 func TestAttackers(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // many short-lived allocations
-	number := func(name string, other int) int {
-		n, err := strconv.Atoi(os.Getenv(name))
-		if err != nil {
-			return other
-		}
-		return n
-	}
-	games, from := number("GAMES", 200), number("GAME", 0)
+	games, from := int(number(t, "GAMES", 200)), int(number(t, "GAME", 0))
 	if testing.Short() {
 		games = 40
 	}

@@ -71,18 +71,7 @@ func start(t *testing.T) *differential.Python {
 // seedsOf returns the seeds, and the pairs that they are chosen from; nil: they are not chosen.
 func seedsOf(t *testing.T) ([]uint64, differential.Pairs) {
 	t.Helper()
-	number := func(name string, other uint64) uint64 {
-		text := os.Getenv(name)
-		if text == "" {
-			return other
-		}
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		return n
-	}
-	from := number("SEED", 0)
+	from := number(t, "SEED", 0)
 	if os.Getenv("DEFINITIONS") == "" {
 		seeds, drawn, err := differential.Pairwise(from, usual)
 		if err != nil {
@@ -91,10 +80,24 @@ func seedsOf(t *testing.T) ([]uint64, differential.Pairs) {
 		return seeds, drawn
 	}
 	var out []uint64
-	for i := range number("DEFINITIONS", 0) {
+	for i := range number(t, "DEFINITIONS", 0) {
 		out = append(out, from+i)
 	}
 	return out, nil
+}
+
+// number returns that of a variable of the environment, or another if it is not set.
+func number(t *testing.T, name string, other uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return other
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
 }
 
 // results counts what the cases have shown.
