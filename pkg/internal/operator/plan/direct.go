@@ -330,10 +330,7 @@ func (in inputs) jq(p *configured) jqfile.Value {
 func (p *decided) inputsOf(c Child) inputs {
 	root, all := jq.PathTree{}, false
 	var in inputs
-	for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
-		if program == nil {
-			continue
-		}
+	for _, program := range c.programs() {
 		for _, path := range program.Reads() {
 			_, changes := mutableField([][]string{path})
 			if counted := p.API.HasGeneration && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {

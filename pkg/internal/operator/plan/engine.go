@@ -309,9 +309,7 @@ func workflowReasons(p *declared) []Reason {
 // statusReader returns the path, in a child, of an expression that reads the status of the
 // custom resource; nil if there is none.
 func statusReader(c Child) []string {
-	reads := func(paths [][]string) bool {
-		return slices.ContainsFunc(paths, func(path []string) bool { return len(path) > 0 && path[0] == "status" })
-	}
+	reads := func(paths [][]string) bool { return slices.ContainsFunc(paths, ofStatus) }
 	if c.Object != nil && reads(c.Object.Reads()) {
 		for _, part := range c.Object.Parts() {
 			if reads(part.Reads()) {
@@ -328,6 +326,9 @@ func statusReader(c Child) []string {
 	}
 	return nil
 }
+
+// ofStatus reports whether a path is that of the status, or below it.
+func ofStatus(path []string) bool { return len(path) > 0 && path[0] == "status" }
 
 // statusHint returns how templates of workflow can read the status of an existing kind: as
 // that of a related object, whose changes start Workflows.

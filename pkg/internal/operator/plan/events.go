@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
@@ -186,15 +185,8 @@ func workerSensor(p *configured) Sensor {
 func statusReads(p *configured) [][]string {
 	var paths [][]string
 	for _, c := range slices.Concat(p.Children, p.Patches) {
-		for _, program := range []*expression.Program{c.Object, c.When, c.ForEach} {
-			if program == nil {
-				continue
-			}
-			for _, path := range program.Reads() {
-				if len(path) > 0 && path[0] == "status" {
-					paths = append(paths, path)
-				}
-			}
+		for _, program := range c.programs() {
+			paths = append(paths, slices.DeleteFunc(slices.Clone(program.Reads()), func(path []string) bool { return !ofStatus(path) })...)
 		}
 	}
 	return paths

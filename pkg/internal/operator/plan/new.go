@@ -160,10 +160,11 @@ func ownLabels(name string) map[string]string {
 func digest(p *decided, r Runtime) string {
 	parts := []any{r, p.Logic, p.Reconcile.Engine}
 	for _, c := range p.Children {
-		for _, program := range []*expression.Program{c.Object, c.When, c.ForEach, c.Ready} {
-			if program != nil {
-				parts = append(parts, program.Source())
-			}
+		for _, program := range c.programs() {
+			parts = append(parts, program.Source())
+		}
+		if c.Ready != nil {
+			parts = append(parts, c.Ready.Source())
 		}
 	}
 	if p.Reconcile.Execution.ComputesStatus {
@@ -450,9 +451,13 @@ func computedInPod(p *declared) bool {
 
 // readsObjects reports whether a child is computed from live objects.
 func readsObjects(c Child) bool {
-	return slices.ContainsFunc([]*expression.Program{c.Object, c.When, c.ForEach}, func(e *expression.Program) bool {
-		return e != nil && (e.UsesRelated() || len(e.ReadsChildren()) > 0)
-	})
+	return slices.ContainsFunc(c.programs(), func(e *expression.Program) bool { return e.UsesRelated() || len(e.ReadsChildren()) > 0 })
+}
+
+// programs returns the programs that objects of a child are computed by.
+func (c Child) programs() []*expression.Program {
+	all := []*expression.Program{c.Object, c.When, c.ForEach}
+	return slices.DeleteFunc(all, func(e *expression.Program) bool { return e == nil })
 }
 
 func parentKind(a API) RuntimeKind {

@@ -88,7 +88,7 @@ func (p *declared) secretReads(programs ...*expression.Program) []string {
 
 // ReadsSecrets reports whether a child is computed from values of Secrets.
 func (p *declared) ReadsSecrets(c Child) bool {
-	return len(p.secretReads(c.Object, c.When, c.ForEach)) > 0
+	return len(p.secretReads(c.programs()...)) > 0
 }
 
 // exposes reports whether a field of a child has a value of a Secret.
