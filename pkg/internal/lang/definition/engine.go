@@ -17,11 +17,20 @@ import (
 func (c *checker) engine() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
 	if c.notDirect() && *r.Shards != 1 {
-		c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the direct engine", "remove the key, or write engine: direct")
+		c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the direct engine", c.orDirect("engine: direct"))
 	}
 	if r.Engine == "steps" {
 		c.stepsEngine()
 	}
+}
+
+// orDirect returns the hint to remove a key of the direct engine or, where that may run the definition, to select it.
+func (c *checker) orDirect(typed string) string {
+	spec := c.op.Spec
+	if spec.Logic != nil || len(spec.Related) > 0 || len(spec.Patches) > 0 {
+		return "remove the key"
+	}
+	return "remove the key, or write " + typed
 }
 
 // notDirect reports whether the definition names another engine than direct.

@@ -99,7 +99,7 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 		c.add(p, diag.BadValue, fmt.Sprintf("tokenRotation is %s, want whole hours from 1h to 720h", text), "write whole hours, such as 8h")
 	}
 	if c.notDirect() {
-		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the direct engine", "remove the key, or write reconcile: {engine: direct}")
+		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the direct engine", c.orDirect("reconcile: {engine: direct}"))
 	}
 }
 
