@@ -85,7 +85,7 @@ func (p *program) ends(t *testing.T) {
 		if err != nil || p.stderr.Len() > 0 {
 			t.Errorf("%v, standard error %q", err, p.stderr.String())
 		}
-	case <-time.After(15 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the program does not end")
 	}
 	left, err := os.ReadDir(p.temp)
@@ -104,7 +104,8 @@ func TestProgram(t *testing.T) {
 	})
 	t.Run("ends at once when it is interrupted twice", func(t *testing.T) {
 		p := begin(t)
-		for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		// It stops, so that it cannot end between the two.
+		for _, s := range []os.Signal{syscall.SIGSTOP, os.Interrupt, syscall.SIGTERM, syscall.SIGCONT} {
 			if err := p.Process.Signal(s); err != nil {
 				t.Fatal(err)
 			}
