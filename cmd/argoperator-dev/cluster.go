@@ -133,13 +133,20 @@ func (c *cluster) fail(err error) {
 	}
 }
 
-// serve runs a server, which must not end before its context does.
+// serve runs a server, which must not end before its context does. After that it may end in
+// any way: controllers that are canceled while they start panic, as their informers have
+// stopped.
 func (c *cluster) serve(name string, run func(context.Context) error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := server{cancel, make(chan struct{})}
 	c.servers = append(c.servers, s)
 	go func() {
 		defer close(s.ended)
+		defer func() {
+			if ctx.Err() != nil {
+				_ = recover()
+			}
+		}()
 		err := run(ctx)
 		if ctx.Err() != nil {
 			return

@@ -61,6 +61,26 @@ func TestCluster(t *testing.T) {
 }
 
 // eventually waits until a condition is met.
+func TestServe(t *testing.T) {
+	for _, run := range []func(context.Context) error{
+		func(ctx context.Context) error { <-ctx.Done(); panic("canceled while it starts") },
+		func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+	} {
+		c := &cluster{failed: make(chan error, 1)}
+		c.serve("server", run)
+		c.servers[0].cancel()
+		<-c.servers[0].ended
+		if len(c.failed) > 0 {
+			t.Errorf("a server that was canceled failed: %v", <-c.failed)
+		}
+	}
+	c := &cluster{failed: make(chan error, 1)}
+	c.serve("server", func(context.Context) error { return nil })
+	if err := <-c.failed; err == nil || err.Error() != "server: ended" {
+		t.Errorf("a server that ends before it is canceled: %v", err)
+	}
+}
+
 func eventually(t *testing.T, what string, met func(context.Context) bool) {
 	t.Helper()
 	for limit := time.Now().Add(time.Minute); !met(t.Context()); time.Sleep(50 * time.Millisecond) {
