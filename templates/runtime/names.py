@@ -22,7 +22,7 @@ TIMER = "argoperator.dev/timer"  # label of a Workflow that waits for its time: 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 LAST_RECEIVED = "argoperator.dev/last-received-"  # annotation of the EventSource: when a Sensor received its heartbeat
 SUBSCRIBED = "argoperator.dev/subscribed-"  # annotation of the EventSource's pod: the programs that a Sensor subscribed with
-RESTARTED_BY = "argoperator.dev/restarted-by"  # annotation of a Sensor's pod: another value replaces the pod
+RESTARTED_BY = "argoperator.dev/restarted-by"  # annotation of a pod of Argo Events: another value replaces it
 
 # Kinds.
 WORKFLOWS = {"apiVersion": "argoproj.io/v1alpha1", "plural": "workflows", "namespaced": True}

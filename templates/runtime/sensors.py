@@ -9,28 +9,38 @@ HEARTBEAT_TIMEOUT = 180  # seconds without a heartbeat after which a Sensor coun
 
 
 def restart_disconnected(run):
-    """Replaces the pods of disconnected Sensors, for example after the event bus lost its store. When they subscribe,
-    they request a replay of the EventSource. Returns the number of failures."""
-    path = path_of(SOURCES, run.config["namespace"], run.config["eventSource"])
+    """Replaces the pods of disconnected Sensors and of their EventSource, for example after the event bus lost its store.
+    Returns the number of failures."""
     try:
-        source = run.client.get(path) or {}
+        source = run.client.get(source_path(run)) or {}
         stopped = [sensor for sensor in run.config["sensors"] if disconnected(run, source, sensor)]
-        for sensor in stopped:
-            replace_pods(run, sensor)
         if stopped:
-            run.client.request("PATCH", path, pod_annotations({SUBSCRIBED + sensor: None for sensor in stopped}),
-                               content_type="application/merge-patch+json")
+            replace_pods(run, stopped, run.place().split()[1])
     except ApiError as error:
         log(f"checking the heartbeat failed: {error}")
         return 1
     return 0
 
 
-def replace_pods(run, sensor):
-    """Makes Argo Events replace the pods of a Sensor."""
-    log(f"Sensor {sensor} stopped receiving events: replacing its pods")
-    value = run.now() if run.config.get("worker") else run.place().split()[1]
-    run.client.request("PATCH", path_of(SENSORS, run.config["namespace"], sensor), pod_annotations({RESTARTED_BY: value}),
+def replace_pods(run, sensors, value):
+    """Makes Argo Events replace the pods of Sensors and of their EventSource, once for each value: neither creates the lost
+    store of a bus again while it runs. The EventSource replays all objects when it starts; where Sensors request another
+    replay when they subscribe, their annotations go, so that the request is a change."""
+    for sensor in sensors:
+        log(f"Sensor {sensor} stopped receiving events: replacing its pods and those of EventSource {run.config['eventSource']}")
+    requests = {SUBSCRIBED + sensor: None for sensor in sensors}
+    patch_pods(run, source_path(run), {RESTARTED_BY: value, **requests})
+    for sensor in sensors:
+        patch_pods(run, path_of(SENSORS, run.config["namespace"], sensor), {RESTARTED_BY: value})
+
+
+def source_path(run):
+    return path_of(SOURCES, run.config["namespace"], run.config["eventSource"])
+
+
+def patch_pods(run, path, annotations):
+    """Sets annotations of the pod of an EventSource or a Sensor. Argo Events replaces the pod if that is a change."""
+    run.client.request("PATCH", path, {"spec": {"template": {"metadata": {"annotations": annotations}}}},
                        content_type="application/merge-patch+json")
 
 
@@ -42,11 +52,6 @@ def disconnected(run, source, sensor):
         return seconds_of(run.now()) - seconds_of(max(received, metadata.get("creationTimestamp") or "")) > HEARTBEAT_TIMEOUT
     except ValueError:
         return True
-
-
-def pod_annotations(annotations):
-    """The patch of an EventSource or a Sensor that sets annotations of its pod."""
-    return {"spec": {"template": {"metadata": {"annotations": annotations}}}}
 
 
 def rotate(run):

@@ -62,7 +62,7 @@ class Worker:
         self.operators = {config["operator"]: Operator(config, env.get("ARGOPERATOR_WORKSPACE")) for config in configs}
         self.keys, self.metrics = Keys(clock), Metrics(self.operators)
         self.failures, self.may_write = {}, lambda: True
-        self.heard, self.subscribed, self.looks = clock(), None, 0
+        self.heard, self.subscribed, self.looks = (clock(), ""), None, 0  # heard: the time of the process, and that of the day
 
     def client(self):
         """A client of the API server, for one thread."""
@@ -75,7 +75,7 @@ class Worker:
 
     def start(self):
         """Looks at all custom resources."""
-        self.heard = self.clock()
+        self.heard = self.clock(), self.now()
         for name in self.operators:
             self.keys.ask((name, ""), "start", always=True)
 
@@ -127,9 +127,9 @@ class Worker:
     def hear(self, heartbeat):
         """Notes that the Sensor receives events. One that has subscribed since, or was away, may have missed some; its
         subscriptions begin one after the other, so there are two looks."""
-        if self.subscribed != heartbeat or self.clock() - self.heard > HEARTBEAT_TIMEOUT / 3:
+        if self.subscribed != heartbeat or self.clock() - self.heard[0] > HEARTBEAT_TIMEOUT / 3:
             self.looks = 2
-        self.heard, self.subscribed = self.clock(), heartbeat
+        self.heard, self.subscribed = (self.clock(), self.now()), heartbeat
         if self.looks:
             self.looks -= 1
             for name in self.operators:
@@ -224,16 +224,16 @@ class Worker:
         return 1 if failed else 0
 
     def watch_sensor(self, client):
-        """Replaces the Sensor's pods if it receives no events any more, for example after the bus lost its store."""
-        if self.clock() - self.heard < HEARTBEAT_TIMEOUT:
+        """Replaces the pods of the Sensor and of the EventSource if no events arrive any more, for example after the bus lost
+        its store. When they do again, it looks at all custom resources."""
+        if self.clock() - self.heard[0] < HEARTBEAT_TIMEOUT:
             return
-        self.heard = self.clock()
         run = self.run_of(next(iter(self.operators.values())), client, {})
         try:
-            for sensor in run.config["sensors"]:
-                replace_pods(run, sensor)
-        except Failed as failure:
-            log(f"the Sensor could not be restarted: {failure}")
+            replace_pods(run, run.config["sensors"], self.heard[1])
+            self.heard, self.subscribed = (self.clock(), self.now()), None
+        except Failed as failure:  # the next attempt does not replace again what this one has replaced
+            log(f"the pods of Argo Events could not be replaced: {failure}")
 
 
 def names_object(event):

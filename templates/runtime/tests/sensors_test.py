@@ -34,8 +34,9 @@ class HeartbeatTest(Case):
         self.assertNotIn("stopped receiving", self.out)
 
     def test_disconnected_sensors_are_restarted(self):
+        restarted = {RESTARTED_BY: "argo-events/memcached-one-abc"}
         for received in ("2026-02-01T23:56:59Z", "", "yesterday"):
-            self.assertEqual(self.resync(received), [{"a": "b", RESTARTED_BY: "argo-events/memcached-one-abc"}, {}], received)
+            self.assertEqual(self.resync(received), [{"a": "b", **restarted}, restarted], received)
         self.assertEqual(self.code, 0)
         self.assertIn("Sensor memcached stopped receiving events", self.out)
 

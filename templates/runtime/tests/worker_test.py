@@ -13,6 +13,7 @@ from calls import Hook
 from hook import RESPONSE_LIMIT
 from keys import Keys
 from lease import DEADLINE, DURATION, Lease
+from names import RESTARTED_BY
 from run import Run
 from worker import LAST_RETRY, Worker
 
@@ -389,16 +390,58 @@ class LookTest(WorkerCase):
                 self.turn(worker)
         self.assertEqual(looks, [1, 1, 0, 1, 1, 0, 1, 1, 0])
 
-    def test_a_silent_sensor_is_restarted(self):
-        path = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/sensors/memcached"
-        self.cluster.put(path, {"metadata": {}, "spec": {}})
+    def silent(self):
+        """A worker whose Sensor falls silent, with the paths and the pods' annotations of the EventSource and the Sensor."""
+        paths = [f"/apis/argoproj.io/v1alpha1/namespaces/argo-events/{kind}/memcached" for kind in ("eventsources", "sensors")]
+        for path in paths:
+            self.cluster.put(path, {"metadata": {}, "spec": {}})
         worker = self.worker(sensors=["memcached"])
         worker.start()
-        with contextlib.redirect_stdout(io.StringIO()):
-            for _ in range(20):
-                worker.watch_sensor(self.client)
+        worker.receive("memcached", {"heartbeat": "a"})
+        while worker.keys.length():
+            self.turn(worker)
+        return worker, paths
+
+    def watch(self, worker, seconds):
+        """Lets time pass, as in the process of a worker."""
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            for _ in range(seconds // 10):
                 self.clock.now += 10
-        self.assertEqual(self.cluster.writes(), [("PATCH", path)])
+                worker.watch_sensor(self.client)
+        return out.getvalue()
+
+    def values(self, paths):
+        annotations = [self.live(path)["spec"].get("template", {}).get("metadata", {}).get("annotations", {}) for path in paths]
+        return [one.get(RESTARTED_BY) for one in annotations]
+
+    def test_pods_are_replaced_when_no_events_arrive(self):
+        worker, paths = self.silent()
+        self.watch(worker, 170)
+        self.assertEqual((self.cluster.writes(), self.values(paths)), ([], [None, None]))
+        self.assertIn("Sensor memcached stopped receiving events", self.watch(worker, 10))
+        self.assertEqual(self.cluster.writes(), [("PATCH", path) for path in paths])
+        self.assertEqual(self.values(paths), [self.time, self.time])
+        worker.receive("memcached", {"heartbeat": "a"})
+        self.assertEqual(worker.keys.length(), 1, "the same Sensor may have missed events")
+        self.assertEqual(self.watch(worker, 170), "")
+
+    def test_pods_are_replaced_again_when_that_did_not_help(self):
+        worker, paths = self.silent()
+        self.watch(worker, 180)
+        self.time = "2026-02-02T00:03:00Z"
+        self.watch(worker, 360)
+        self.assertEqual(self.cluster.writes(), 3 * [("PATCH", path) for path in paths])
+        self.assertEqual(self.values(paths), [self.time, self.time])
+
+    def test_pods_that_are_replaced_already_stay_when_the_others_fail(self):
+        worker, paths = self.silent()
+        self.cluster.faults = [always("PATCH", "/sensors/", 403, {"message": "no right"})]
+        self.time = "2026-02-02T00:03:00Z"
+        self.assertIn("could not be replaced: no right", self.watch(worker, 180))
+        first = self.values(paths)
+        self.cluster.faults = []
+        self.watch(worker, 10)
+        self.assertEqual((self.values(paths), first), ([first[0], first[0]], [first[0], None]))
 
 
 class RelatedTest(WorkerCase):

@@ -110,19 +110,20 @@ func heartbeatGrants(p *configured, sensors []Sensor) []Grant {
 		Account: p.resyncAccount(), Group: ArgoGroup, Resource: "sensors", Names: names, Verbs: []string{"patch"},
 		Reason: "replace the pods of Sensors that stopped receiving events, for example after the event bus lost its store",
 	}
-	if p.Reconcile.Execution.Stays {
-		return []Grant{restart}
+	replay := Grant{
+		Account: p.resyncAccount(), Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource},
+		Verbs: []string{"get", "patch"}, Reason: "check that the Sensors receive events, and request a replay of all objects",
+	}
+	if p.Reconcile.Execution.Stays { // it receives the heartbeat itself
+		replay.Verbs, replay.Reason = []string{"patch"}, "replace the pods of the EventSource with those of the Sensors"
+		return []Grant{replay, restart}
 	}
 	return []Grant{
 		{
 			Account: SensorAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource}, Verbs: note,
 			Reason: "record that a Sensor receives events, and request a replay when it subscribes",
 		},
-		{
-			Account: ResyncAccount, Group: ArgoGroup, Resource: "eventsources", Names: []string{p.Names.EventSource},
-			Verbs:  []string{"get", "patch"},
-			Reason: "check that the Sensors receive events, and request a replay of all objects",
-		},
+		replay,
 		restart,
 	}
 }

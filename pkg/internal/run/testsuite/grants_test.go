@@ -37,6 +37,8 @@ var unobserved = []excuse{
 	{"token", "patch", "secrets", "the same script writes the token"},
 	{"resync", "patch", "eventsources.argoproj.io", "it repairs an EventSource whose Sensors stopped receiving events; simulated Sensors never do"},
 	{"resync", "patch", "sensors.argoproj.io", "it repairs Sensors the same way"},
+	{"worker", "patch", "eventsources.argoproj.io", "so does a worker"},
+	{"worker", "patch", "sensors.argoproj.io", "so does a worker"},
 	{"sensor", "patch", "workflows.argoproj.io", "one Workflow for several changes at once; in the simulator it ends before the next change"},
 }
 
