@@ -27,6 +27,7 @@ type cache struct {
 
 	Launches func() []Launch
 	Pods     func() []Pod
+	Workers  func() []Worker
 }
 
 // NewObjects returns the objects of a list.
@@ -36,6 +37,7 @@ func NewObjects(list []manifest.Object) Objects {
 	}}
 	o.Launches = sync.OnceValue(func() []Launch { return launchesIn(o) })
 	o.Pods = sync.OnceValue(func() []Pod { return podsIn(o) })
+	o.Workers = sync.OnceValue(func() []Worker { return workersIn(o) })
 	return o
 }
 

@@ -20,6 +20,12 @@ type runtimeConfig struct {
 	SensorTemplates  bool   // the Sensor renders the children
 	Timer            string // the WorkflowTemplate for requeues that the logic requests
 	Token            RuntimeToken
+
+	// Of a worker.
+	Operator, EventSource string
+	Sensors               []string
+	ResyncSeconds         int
+	Logic                 struct{ Seconds int64 }
 }
 
 // RuntimeToken is the token that the script rotates.
@@ -35,10 +41,13 @@ func (k runtimeKind) Group() string {
 	return gv.Group
 }
 
-// Names of the script and its configuration.
+// Names of the script and its configuration. A worker runs a script of its own, which has one
+// command.
 const (
-	ScriptFile = "reconcile.py"
-	ConfigFile = "config.json"
+	ScriptFile    = "reconcile.py"
+	workerFile    = "serve.py"
+	WorkerCommand = "serve"
+	ConfigFile    = "config.json"
 )
 
 // Script is one invocation of the script in a pod.
@@ -53,12 +62,16 @@ func (p Pod) Scripts(o Objects) []Script {
 	var out []Script
 	for _, c := range p.Containers() {
 		words := strings.Fields(strings.Join(slices.Concat(c.Command, c.Args), " "))
-		i := slices.IndexFunc(words, func(w string) bool { return strings.HasSuffix(w, "/"+ScriptFile) })
+		i := slices.IndexFunc(words, func(w string) bool {
+			return strings.HasSuffix(w, "/"+ScriptFile) || strings.HasSuffix(w, "/"+workerFile)
+		})
 		if i < 0 {
 			continue
 		}
 		command := ""
-		if i+1 < len(words) {
+		if strings.HasSuffix(words[i], "/"+workerFile) {
+			command = WorkerCommand
+		} else if i+1 < len(words) {
 			command = words[i+1]
 		}
 		config, ok := p.config(o, c)
@@ -70,15 +83,25 @@ func (p Pod) Scripts(o Objects) []Script {
 // config reads the configuration from the ConfigMap that the container mounts.
 func (p Pod) config(o Objects, c corev1.Container) (runtimeConfig, bool) {
 	var config runtimeConfig
+	for _, files := range p.files(o, c) {
+		if files[ConfigFile] != "" {
+			return config, json.Unmarshal([]byte(files[ConfigFile]), &config) == nil
+		}
+	}
+	return config, false
+}
+
+// files returns the contents of the ConfigMaps that a container of the pod mounts.
+func (p Pod) files(o Objects, c corev1.Container) []map[string]string {
+	var out []map[string]string
 	for _, v := range p.Volumes() {
 		mounted := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name })
 		if v.ConfigMap == nil || !mounted {
 			continue
 		}
-		cm, ok := Find[*corev1.ConfigMap](o, p.Namespace, v.ConfigMap.Name)
-		if ok && cm.Data[ConfigFile] != "" {
-			return config, json.Unmarshal([]byte(cm.Data[ConfigFile]), &config) == nil
+		if cm, ok := Find[*corev1.ConfigMap](o, p.Namespace, v.ConfigMap.Name); ok {
+			out = append(out, cm.Data)
 		}
 	}
-	return config, false
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -57,6 +58,10 @@ func NewObject(kind schema.GroupVersionKind) manifest.Object {
 		return &corev1.Namespace{}
 	case "v1 Secret":
 		return &corev1.Secret{}
+	case "v1 Service":
+		return &corev1.Service{}
+	case "apps/v1 Deployment":
+		return &appsv1.Deployment{}
 	case "v1 ServiceAccount":
 		return &corev1.ServiceAccount{}
 	case "rbac.authorization.k8s.io/v1 ClusterRole":
