@@ -4,14 +4,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/argoproj/argo-events/pkg/reconciler/eventbus"
 	"github.com/argoproj/argo-events/pkg/reconciler/sensor"
-	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/internal/testing/selfcheck"
@@ -53,10 +51,6 @@ func isDefinition(file string) bool {
 func passesChecks(t *testing.T, source string, operators []argoperator.Operator) {
 	t.Helper()
 	for _, o := range operators {
-		if slices.ContainsFunc(o.Objects, isWorker) { // the self-check does not follow an event to a worker yet
-			acceptedByArgo(t, source, o.Objects)
-			continue
-		}
 		problems, err := selfcheck.Objects(o.Objects)
 		if err != nil {
 			t.Fatalf("%s: %v", source, err)
@@ -66,11 +60,6 @@ func passesChecks(t *testing.T, source string, operators []argoperator.Operator)
 		}
 		acceptedByArgo(t, source, o.Objects)
 	}
-}
-
-func isWorker(o manifest.Object) bool {
-	d, is := o.(*appsv1.Deployment)
-	return is && manifest.IsWorker(d)
 }
 
 // acceptedByArgo requires that Argo Events accepts the Sensors and EventBuses. The

@@ -128,5 +128,8 @@ func usesOf(o objects) []use {
 			out = append(out, use{argo.Account{Namespace: p.Namespace, Name: p.Executor()}, role, p.In, p.Path.Child("executor")})
 		}
 	}
+	for _, w := range o.Workers() {
+		out = append(out, use{argo.Account{Namespace: w.Namespace, Name: w.Pod.Account()}, roleWorker, w.Deployment, w.Pod.Path.Child("serviceAccountName")})
+	}
 	return out
 }

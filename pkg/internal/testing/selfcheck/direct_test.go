@@ -18,7 +18,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// direct is an operator of the direct engine, as the builders generate it.
+// direct is an operator, as the builders generate it.
 type direct struct{ objects []manifest.Object }
 
 // The parts of definitions from which the tests build operators.
@@ -85,6 +85,9 @@ func TestObjectsAcceptsDirectOperators(t *testing.T) {
 		{"cluster-scoped kinds", "their paths have no namespace", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n"}},
 		{"templates in Workflows", "the Sensor computes children and the pod applies them", []string{directAPI, children, deployment, settings, directStatus, "  reconcile: {engine: workflow}\n"}},
 		{"cluster-scoped kinds in Workflows", "their Events are in the namespace default", []string{strings.Replace(directAPI, "kind: Web,", "kind: Web, scope: Cluster,", 1), children, "\n  - name: space\n    template: {apiVersion: v1, kind: Namespace, metadata: {name: \"${ .metadata.name }\"}}\n", "  reconcile: {engine: workflow}\n"}},
+		{"a worker", "the Sensor posts to it", []string{directAPI, children, deployment, settings, directStatus, workerMonitored}},
+		{"a worker of two namespaces", "each trigger has several dependencies", []string{directAPI, children, deployment, "  finalizer: {}\n  reconcile: {engine: worker}\n  install: {watchNamespaces: [blue, green], replicas: 2}\n"}},
+		{"a worker with related objects", "their events name them", []string{directAPI, children, deployment, "  related: [{name: defaults, apiVersion: v1, kind: ConfigMap, names: [defaults]}]\n  reconcile: {engine: worker}\n"}},
 		{"templates in Workflows with a finalizer", "the pod patches the custom resource", []string{directAPI, children, deployment, "  finalizer: {}\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -99,11 +102,12 @@ func TestObjectsAcceptsDirectOperators(t *testing.T) {
 	}
 }
 
-// directMutation introduces one error into a valid operator of the direct engine.
+// directMutation introduces one error into a valid operator, as the builders generate it.
 type directMutation struct {
 	name, reason string
 	pods         bool // uses the workflow engine, whose Sensor writes the heartbeat by a k8s trigger
 	rotatesToken bool // rotates the token
+	worker       bool // uses the worker engine
 	mutate       func(*direct)
 	code         string
 	object, path string
@@ -115,6 +119,8 @@ func (m directMutation) operator(t *testing.T) *direct {
 	switch {
 	case m.pods:
 		return newDirect(t, directAPI, "  children:", deployment, "  reconcile: {engine: workflow}\n")
+	case m.worker:
+		return newDirect(t, directAPI, "  children:", deployment, workerMonitored)
 	case m.rotatesToken:
 		return newDirect(t, directAPI, "  children:", deployment, directRotation)
 	}

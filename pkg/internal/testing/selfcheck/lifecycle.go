@@ -19,8 +19,8 @@ import (
 func equal(a, b any) bool { return reflect.DeepEqual(a, b) }
 
 // lifecycle reports Workflows without a deadline, without cleanup, or without a
-// mutex for their custom resource, and Sensors without a CronWorkflow that recovers
-// missed events.
+// mutex for their custom resource, and Sensors without a CronWorkflow or a worker that
+// recovers missed events.
 func lifecycle(o objects) []problem.Problem {
 	var out []problem.Problem
 	launches := o.Launches()
@@ -44,9 +44,9 @@ func lifecycle(o objects) []problem.Problem {
 		}
 	})...)
 	return append(out, argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.Sensor) {
-		if !slices.ContainsFunc(launches, func(l argo.Launch) bool { return isResync(o, l, s, launches) }) {
+		if !repairs(o, s) && !slices.ContainsFunc(launches, func(l argo.Launch) bool { return isResync(o, l, s, launches) }) {
 			r.Add(nil, codeResync, "emit a CronWorkflow that submits what is due",
-				"nothing repairs what the bus has lost: no CronWorkflow starts what this Sensor starts")
+				"nothing repairs what the bus has lost: no CronWorkflow starts what this Sensor starts, and no worker looks at all custom resources")
 		}
 	})...)
 }

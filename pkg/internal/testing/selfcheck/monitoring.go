@@ -52,53 +52,78 @@ func workflowMetrics(o objects) []problem.Problem {
 	})
 }
 
-// podMonitors reports PodMonitors that do not select the pods of the operator's
-// EventSources and Sensors by the labels and the port that Argo Events sets.
+// podMonitors reports pods of the operator's EventSources, Sensors and workers that no PodMonitor
+// selects, by the labels that Argo Events or the Deployment sets, and PodMonitors for a port that
+// the selected pods do not have.
 func podMonitors(o objects) []problem.Problem {
-	return argo.Each(o.Objects, func(r *problem.Report, m *monitoringv1.PodMonitor) {
-		for i, e := range m.Spec.PodMetricsEndpoints {
-			if e.Port != "metrics" {
-				r.Add(
-					field.NewPath("spec", "podMetricsEndpoints").Index(i).Child("port"),
-					codePodMonitor,
-					"write metrics",
-					"the pods of Argo Events have no port %q",
-					e.Port,
-				)
-			}
-		}
+	pods := monitoredPods(o)
+	found := make([]bool, len(pods))
+	out := argo.Each(o.Objects, func(r *problem.Report, m *monitoringv1.PodMonitor) {
 		at := field.NewPath("spec", "selector")
 		selector, err := metav1.LabelSelectorAsSelector(&m.Spec.Selector)
 		if err != nil {
 			r.Add(at, codePodMonitor, "", "%v", err)
 			return
 		}
-		for _, s := range argo.All[*eventsv1.EventSource](o.Objects) {
-			checkSelector(r, m, selector, s.Namespace, "EventSource", labels.Set{
-				"controller": "eventsource-controller", eventsv1.LabelEventSourceName: s.Name, eventsv1.LabelOwnerName: s.Name,
-			})
+		selects := false
+		for i, p := range pods {
+			if inNamespaces(m, p.namespace) && selector.Matches(p.labels) {
+				found[i], selects = true, true
+				checkPort(r, m, p)
+			}
 		}
-		for _, s := range argo.All[*eventsv1.Sensor](o.Objects) {
-			checkSelector(r, m, selector, s.Namespace, "Sensor", labels.Set{
-				"controller": "sensor-controller", eventsv1.LabelSensorName: s.Name, eventsv1.LabelOwnerName: s.Name,
-			})
+		if !selects {
+			r.Add(at, codePodMonitor, "", "does not find pods of an EventSource, a Sensor or a worker")
 		}
 	})
+	monitors := argo.All[*monitoringv1.PodMonitor](o.Objects)
+	for i, p := range pods {
+		if len(monitors) > 0 && !found[i] {
+			r := problem.About(monitors[0])
+			r.Add(field.NewPath("spec", "selector"), codePodMonitor, "", "no PodMonitor finds the pods of the %s %s", p.kind, p.name)
+			out = append(out, r.Problems...)
+		}
+	}
+	return out
 }
 
-func checkSelector(r *problem.Report, m *monitoringv1.PodMonitor, selector labels.Selector, namespace, kind string, pod labels.Set) {
-	namespaces := m.Spec.NamespaceSelector
-	inNamespace := namespaces.Any || slices.Contains(namespaces.MatchNames, namespace) ||
-		len(namespaces.MatchNames) == 0 && m.Namespace == namespace
-	if !inNamespace || !selector.Matches(pod) {
-		r.Add(
-			field.NewPath("spec", "selector"),
-			codePodMonitor,
-			"",
-			"does not find the pods of the %s %s",
-			kind,
-			pod[eventsv1.LabelOwnerName],
-		)
+// monitoredPod is a pod that has metrics.
+type monitoredPod struct {
+	kind, name, namespace string
+	labels                labels.Set
+	hasPort               func(string) bool
+}
+
+func monitoredPods(o objects) []monitoredPod {
+	var out []monitoredPod
+	metrics := func(port string) bool { return port == "metrics" }
+	for _, s := range argo.All[*eventsv1.EventSource](o.Objects) {
+		out = append(out, monitoredPod{"EventSource", s.Name, s.Namespace, labels.Set{
+			"controller": "eventsource-controller", eventsv1.LabelEventSourceName: s.Name, eventsv1.LabelOwnerName: s.Name,
+		}, metrics})
+	}
+	for _, s := range argo.All[*eventsv1.Sensor](o.Objects) {
+		out = append(out, monitoredPod{"Sensor", s.Name, s.Namespace, labels.Set{
+			"controller": "sensor-controller", eventsv1.LabelSensorName: s.Name, eventsv1.LabelOwnerName: s.Name,
+		}, metrics})
+	}
+	for _, w := range o.Workers() {
+		out = append(out, monitoredPod{"worker", w.Name, w.Namespace, w.Spec.Template.Labels, w.HasPort})
+	}
+	return out
+}
+
+func inNamespaces(m *monitoringv1.PodMonitor, namespace string) bool {
+	selector := m.Spec.NamespaceSelector
+	return selector.Any || slices.Contains(selector.MatchNames, namespace) || len(selector.MatchNames) == 0 && m.Namespace == namespace
+}
+
+func checkPort(r *problem.Report, m *monitoringv1.PodMonitor, p monitoredPod) {
+	for i, e := range m.Spec.PodMetricsEndpoints {
+		if !p.hasPort(e.Port) {
+			at := field.NewPath("spec", "podMetricsEndpoints").Index(i).Child("port")
+			r.Add(at, codePodMonitor, "write metrics", "the pods of the %s %s have no port %q", p.kind, p.name, e.Port)
+		}
 	}
 }
 
@@ -117,9 +142,23 @@ func podMetrics() map[string][]string {
 	}
 }
 
-// knownMetrics returns podMetrics and the metrics of the emitted Workflows.
+// workerMetrics matches a metric, with its labels, in the program of a worker.
+var workerMetrics = regexp.MustCompile(`["'](argoperator_[a-z_]+)(?: |\{\{(.*?)\}\})`)
+
+// knownMetrics returns podMetrics, those of the programs of workers and the metrics of the
+// emitted Workflows.
 func knownMetrics(o objects) map[string][]string {
 	known := podMetrics()
+	for _, w := range o.Workers() {
+		for _, text := range w.Texts(o.Objects) {
+			for _, m := range workerMetrics.FindAllStringSubmatch(text, -1) {
+				known[m[1]] = []string{"pod"}
+				for _, l := range matcherPattern().FindAllStringSubmatch(m[2], -1) {
+					known[m[1]] = append(known[m[1]], l[1])
+				}
+			}
+		}
+	}
 	for name := range known {
 		known[name] = append(slices.Clone(known[name]), "namespace")
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 func directMutations() []directMutation {
-	return slices.Concat(templateTextMutations(), tokenMutations(), rotationMutations(), requestMutations(), sampleMutations(), callMutations(), responseMutations(), livenessMutations(), relistMutations(), eventMutations())
+	return slices.Concat(templateTextMutations(), tokenMutations(), rotationMutations(), requestMutations(), sampleMutations(), callMutations(), responseMutations(), livenessMutations(), relistMutations(), eventMutations(), workerMutations())
 }
 
 func templateTextMutations() []directMutation {

@@ -63,6 +63,8 @@ func nameValidator(object manifest.Object) func(string) []string {
 	switch object.(type) {
 	case *eventsv1.EventBus, *eventsv1.EventSource, *eventsv1.Sensor, *corev1.Namespace:
 		return validation.IsDNS1123Label
+	case *corev1.Service:
+		return validation.IsDNS1035Label
 	case *rbacv1.Role, *rbacv1.ClusterRole, *rbacv1.RoleBinding, *rbacv1.ClusterRoleBinding:
 		return func(name string) []string {
 			if name == "" {

@@ -30,7 +30,7 @@ func clusterScopedIn(o objects) map[string]bool {
 	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o.Objects) {
 		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = crd.Spec.Scope == apiextensionsv1.ClusterScoped
 	}
-	for _, p := range o.Pods() {
+	for _, p := range o.pods() {
 		for _, s := range p.Scripts(o.Objects) {
 			for _, k := range append(slices.Clone(s.Config.Children), s.Config.Parent) {
 				out[k.Plural+"."+k.Group()] = !k.Namespaced

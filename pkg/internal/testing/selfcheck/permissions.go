@@ -49,6 +49,7 @@ func underivableCalls(o objects) []problem.Problem {
 	out := argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.Sensor) {
 		for _, t := range o.Triggers(s) {
 			switch k := t.Template.K8s; {
+			case t.PostsInCluster(): // the worker calls
 			case t.Parts() != nil:
 				computedTriggerCalls(r, o, s, t)
 			case t.Resource() != nil:
@@ -66,7 +67,7 @@ func underivableCalls(o objects) []problem.Problem {
 			}
 		}
 	})
-	for _, p := range o.Pods() {
+	for _, p := range o.pods() {
 		r := problem.About(p.In)
 		for _, s := range p.Scripts(o.Objects) {
 			switch {

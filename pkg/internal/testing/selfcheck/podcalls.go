@@ -26,15 +26,15 @@ func executorCalls(o objects) []argo.Call {
 	return out
 }
 
-// commands of templates/runtime/reconcile.py. Their API calls are not listed here:
+// commands of templates/runtime/reconcile.py, and that of a worker. Their API calls are not listed here:
 // TestOperators of pkg/internal/run/testsuite compares the permissions with their
 // actual requests.
-var commands = []string{"read", "apply", "report", "resync", "enqueue", "rotate", "steps-read", "steps-set-owner", "steps-status"}
+var commands = []string{"read", "apply", "report", "resync", "enqueue", "rotate", "steps-read", "steps-set-owner", "steps-status", argo.WorkerCommand}
 
 // scriptAccounts returns the service accounts of pods that run this program.
 func scriptAccounts(o objects) []argo.Account {
 	var out []argo.Account
-	for _, p := range o.Pods() {
+	for _, p := range o.pods() {
 		if len(p.Scripts(o.Objects)) > 0 {
 			out = append(out, argo.Account{Namespace: p.Namespace, Name: p.Account()})
 		}

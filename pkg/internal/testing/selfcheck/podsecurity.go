@@ -26,6 +26,11 @@ func podSecurity(o objects) []problem.Problem {
 		}
 		out = append(out, r.Problems...)
 	}
+	for _, w := range o.Workers() {
+		r := problem.About(w.Deployment)
+		restricted(r, w.Pod.Path, &w.Spec.Template.Spec)
+		out = append(out, r.Problems...)
+	}
 	template := field.NewPath("spec", "template")
 	out = append(out, argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.EventSource) {
 		restricted(r, template, argo.EventsPod(s.Spec.Template))

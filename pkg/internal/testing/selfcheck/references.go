@@ -53,7 +53,7 @@ func workflowReferences(o objects) []problem.Problem {
 // not emitted.
 func volumeMounts(o objects) []problem.Problem {
 	var out []problem.Problem
-	for _, p := range o.Pods() {
+	for _, p := range o.pods() {
 		r := problem.About(p.In)
 		volumes := p.Volumes()
 		for _, c := range p.Containers() {

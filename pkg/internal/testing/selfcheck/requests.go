@@ -15,7 +15,9 @@ import (
 func requests(o objects) []problem.Problem {
 	return argo.Each(o.Objects, func(r *problem.Report, s *eventsv1.Sensor) {
 		for _, t := range o.Triggers(s) {
-			if parts, key := t.Parts(), keyOf(t); key != "" {
+			if t.PostsInCluster() {
+				checkPost(r, o, t)
+			} else if parts, key := t.Parts(), keyOf(t); key != "" {
 				for _, dependency := range t.DependencyNames() {
 					complete := checkRequestParts(r, t, dependency, key, parts)
 					if t.Template.HTTP != nil && complete {

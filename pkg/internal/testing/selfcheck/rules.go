@@ -68,7 +68,7 @@ func parentsOf(o objects) map[string]bool {
 	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](o.Objects) {
 		out[crd.Spec.Names.Plural+"."+crd.Spec.Group] = true
 	}
-	for _, p := range o.Pods() {
+	for _, p := range o.pods() {
 		for _, s := range p.Scripts(o.Objects) {
 			out[s.Config.Parent.Plural+"."+s.Config.Parent.Group()] = true
 		}
@@ -167,7 +167,7 @@ func checkTrigger(r *problem.Report, o objects, s *eventsv1.Sensor, t argo.Trigg
 // object is missing, because that is recorded.
 func checkHTTPTrigger(r *problem.Report, t argo.Trigger, requests []Request) {
 	deletes := onlyDeletes(requests)
-	if h := t.Template.HTTP; h.Timeout <= 0 || h.Timeout > argo.MaxHTTPTimeout {
+	if h := t.Template.HTTP; !t.PostsInCluster() && (h.Timeout <= 0 || h.Timeout > argo.MaxHTTPTimeout) {
 		r.Add(
 			t.Path.Child("template", "http", "timeout"),
 			codeTimeout,

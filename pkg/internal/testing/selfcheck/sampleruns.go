@@ -185,6 +185,10 @@ func runSample(r *problem.Report, at *field.Path, consumers []consumer, code *jq
 // validate reports an output that the trigger cannot use.
 func (t consumer) validate(result map[string]any) error {
 	key := keyOf(t.Trigger)
+	if t.PostsInCluster() {
+		event, _ := result["event"].(map[string]any)
+		return validateEventOfWorker(event)
+	}
 	if t.Parts() == nil || key == "" {
 		return nil
 	}
