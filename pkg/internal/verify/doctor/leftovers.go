@@ -94,7 +94,7 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 	var all []Leftover
 	for _, o := range own {
 		made := slices.ContainsFunc(needs.Objects, func(i Identity) bool { return i.unversioned() == o.unversioned() })
-		if !made && needs.own(o.Identity) {
+		if !made && needs.own(o.Identity) && !o.controlled() {
 			all = append(all, Leftover{o.Identity, "a part of the operator " + needs.Operator, needs.doubtName(o.Identity)})
 		}
 	}
@@ -145,6 +145,12 @@ func (r Requirements) doubtName(o Identity) string {
 		return ""
 	}
 	return "its name is not one that argoperator gives a " + o.Kind
+}
+
+// controlled reports whether a controller made an object, as Argo Events makes a Deployment
+// for each EventSource and Sensor, with their labels.
+func (o ownedObject) controlled() bool {
+	return metav1.GetControllerOfNoCopy(&metav1.ObjectMeta{OwnerReferences: o.owners}) != nil
 }
 
 // isChildOf reports whether an object with the labels of a child is one. Controllers

@@ -49,6 +49,8 @@ func TestLeftovers(t *testing.T) {
 		{"an installation elsewhere", "the namespace distinguishes operators of the same name", own(object("argoproj.io/v1alpha1", "Sensor", "theirs", "page-status", "")), ""},
 		{"a ClusterRole", "its name begins with the namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "ours:page-old", "")), "ClusterRole/ours:page-old"},
 		{"a ClusterRole of another installation", "it belongs to an operator in another namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "theirs:page-old", "")), ""},
+		{"a Deployment of a Sensor", "Argo Events makes it with the labels of the Sensor", own(object("apps/v1", "Deployment", "ours", "page-sensor-x7k2d", `,"ownerReferences":[{"kind":"Sensor","name":"page","controller":true}]`)), ""},
+		{"a Deployment", "nothing made it but argoperator", own(object("apps/v1", "Deployment", "ours", "page-worker", "")), "ours/Deployment/page-worker"},
 		{"a Secret", "its name is one that argoperator gives", own(object("v1", "Secret", "ours", "page-sensor-token", "")), "ours/Secret/page-sensor-token"},
 		{"a labelled Secret", "others have Secrets in the namespace, too", own(object("v1", "Secret", "ours", "prod-tls", "")), "?ours/Secret/prod-tls"},
 		{"a labelled Secret of a similar name", "the operator has no such Secret", own(object("v1", "Secret", "ours", "page-tls", "")), "?ours/Secret/page-tls"},
