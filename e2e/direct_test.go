@@ -29,7 +29,11 @@ var (
 // a child follows, so it is for the resync to bring it back.
 func (o *operator) forgotten(t *testing.T, cr *unstructured.Unstructured) {
 	t.Helper()
-	o.merge(t, o.resource(), cr, `{"status":{"children":null}}`, "status")
+	account := "system:serviceaccount:" + operators + ":" + nested(o.only("Sensor"), "spec", "template", "serviceAccountName")
+	if _, err := as(t, account).Resource(o.resource()).Namespace(cr.GetNamespace()).
+		Patch(t.Context(), cr.GetName(), types.MergePatchType, []byte(`{"status":{"children":null}}`), metav1.PatchOptions{}, "status"); err != nil {
+		t.Fatal(err)
+	}
 	o.startResync(t)
 	o.cluster.await(t, "the resync to find the child again", slow, o.resource(), cr.GetNamespace(), func(s seen) bool {
 		now := s.by(cr.GetUID())

@@ -61,7 +61,7 @@ func TestUpgrade(t *testing.T) {
 	}
 
 	left := run(t, nil, binary(t), "generate", "-f", definition, "--uninstall=leftovers")
-	if n := strings.Count(string(left), "\nkind: "); n != 2 || !strings.Contains(string(left), "name: stores-status") || !strings.Contains(string(left), "name: corner-secret") {
+	if n := strings.Count(string(left), "\nkind: "); n != 3 || !strings.Contains(string(left), "name: stores-status") || !strings.Contains(string(left), "name: corner-secret") {
 		t.Errorf("left over:\n%s", left)
 	}
 	run(t, left, "kubectl", "delete", "-f", "-")
