@@ -131,6 +131,7 @@ func (c *cluster) spoof(t *testing.T, mallory dynamic.Interface, engine string) 
 		t.Fatal(err)
 	}
 	for _, w := range started.Items {
+		unstructured.RemoveNestedField(w.Object, "spec", "templates") // argoperator's own
 		if text, _ := json.Marshal(w.Object["spec"]); strings.Contains(string(text), "{{") {
 			t.Errorf("Workflow %s has something to evaluate: %s", w.GetName(), text)
 		}
