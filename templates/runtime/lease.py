@@ -3,7 +3,7 @@ import datetime
 import time
 
 from api import ApiError, Failed, log
-from names import path_of
+from names import COMPONENT, MANAGED_BY, NAME, path_of
 
 LEASES = {"apiVersion": "coordination.k8s.io/v1", "plural": "leases", "namespaced": True}
 DURATION = 15  # seconds without a renewal after which another process may take the Lease
@@ -15,11 +15,12 @@ class Lease:
     """As in client-go: a process observes for DURATION that nobody renews the Lease, by its own clock, before it takes
     it, so the clocks of machines may differ."""
 
-    def __init__(self, client, namespace, name, identity, clock=time.monotonic, now=None):
-        self.client, self.name, self.identity, self.clock = client, name, identity, clock
+    def __init__(self, client, config, identity, clock=time.monotonic, now=None):
+        self.client, self.identity, self.clock = client, identity, clock
+        self.name, self.labels = config["worker"], {MANAGED_BY: "argoperator", NAME: config["operator"], COMPONENT: "operator"}
         client.timeout, client.budget = RENEWAL, 0  # the next renewal is the retry
-        self.collection = path_of(LEASES, namespace)
-        self.path = path_of(LEASES, namespace, name)
+        self.collection = path_of(LEASES, config["namespace"])
+        self.path = path_of(LEASES, config["namespace"], self.name)
         self.now = now or (lambda: datetime.datetime.now(datetime.timezone.utc))
         self.until, self.seen, self.since, self.holder = 0, None, 0, ""
 
@@ -33,7 +34,7 @@ class Lease:
         try:
             found = self.client.get(self.path)
             if found is None:
-                self.client.request("POST", self.collection, self._lease({"metadata": {"name": self.name}}, 0))
+                self.client.request("POST", self.collection, self._lease({"metadata": {"name": self.name, "labels": self.labels}}, 0))
             elif self._free(found):
                 self.client.request("PUT", self.path, self._lease(found, (found.get("spec") or {}).get("leaseTransitions") or 0))
             else:

@@ -37,8 +37,7 @@ class Process:
         self.clock, self.alive, self.concurrency, self.threads = clock, clock(), configs[0]["concurrency"], []
         self.ports = [int(port) for port in (env.get("ARGOPERATOR_PORTS") or PORTS).split()]
         self.worker = Worker(env, configs, now, sleep, clock)
-        self.lease = Lease(Client(env, sleep, clock), configs[0]["namespace"], configs[0]["worker"],
-                           f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)
+        self.lease = Lease(Client(env, sleep, clock), configs[0], f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)
         self.worker.may_write, self.stopped = self.lease.held, threading.Event()
 
     def run(self):

@@ -444,7 +444,7 @@ type Reconcile struct {
 	// Time limit of one reconcile with all its retries, `10s` or more.
 	// +default=5m
 	Timeout string `json:"timeout,omitempty"`
-	// Number of retries of a failed reconcile, 0 to 20, with growing pauses.
+	// Number of retries of a failed reconcile, 0 to 20, with growing pauses. A worker tries until it succeeds.
 	// +default=5
 	Retries *int32 `json:"retries,omitempty"`
 	// Whether the operator overwrites fields of a child that another field manager has set.
@@ -505,9 +505,9 @@ type Install struct {
 	ImagesLock string `json:"imagesLock,omitempty"`
 	// Requests and limits of the operator's own steps. A resync keeps up to 4 MiB of objects, or one larger object, in
 	// memory, and a digest of each related object.
-	// +default={requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 128Mi}}
+	// +defaultText=`{requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 128Mi}}`; of a worker `64Mi` and `256Mi`
 	RuntimeResources *Resources `json:"runtimeResources,omitempty"`
-	// URL of the Argo Workflows user interface, for links in the status, such as `https://argo.example.com`.
+	// URL of the Argo Workflows user interface, for links to Workflows in the status, such as `https://argo.example.com`.
 	ArgoServerURL string `json:"argoServerURL,omitempty"`
 	// Whether to generate ClusterRoles that add the API to the cluster roles `view`, `edit` and `admin`.
 	// +defaultText=true, but false with `api.existing` or `watchNamespaces`

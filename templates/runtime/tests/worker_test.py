@@ -99,7 +99,13 @@ class LeaseTest(Case):
     def lease(self, identity):
         client = Worker(self.env, [], None).client()
         self.addCleanup(client.close)
-        return Lease(client, "argo-events", "memcached-worker", identity, self.clock)
+        config = {"namespace": "argo-events", "worker": "memcached-worker", "operator": "memcached"}
+        return Lease(client, config, identity, self.clock)
+
+    def test_labels_of_the_operator(self):
+        self.lease("one@").renew()
+        labels = {"managed-by": "argoperator", "name": "memcached", "component": "operator"}
+        self.assertEqual(self.live(LEASE)["metadata"]["labels"], {f"app.kubernetes.io/{key}": value for key, value in labels.items()})
 
     def test_one_at_a_time(self):
         one, two = self.lease("one@10.0.0.1"), self.lease("two@10.0.0.2")

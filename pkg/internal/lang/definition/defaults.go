@@ -98,12 +98,6 @@ func (c *checker) defaultInstall(in *v1alpha1.Install) {
 	fill(&in.RuntimeImage, runtimeImage(c.op.Spec.Logic))
 	fillPointer(&in.UserRoles, c.op.Spec.API.Existing == nil && len(in.WatchNamespaces) == 0)
 	fillPointer(&in.AdmissionPolicies, true)
-	if in.RuntimeResources == nil {
-		in.RuntimeResources = &v1alpha1.Resources{
-			Requests: map[string]string{"cpu": "10m", "memory": "32Mi"},
-			Limits:   map[string]string{"memory": "128Mi"},
-		}
-	}
 	bus := &in.EventBus
 	fill(&bus.Mode, "existing")
 	fill(&bus.Name, "default")

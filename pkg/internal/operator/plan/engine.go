@@ -30,14 +30,16 @@ func (r Reason) equal(other Reason) bool {
 func chooseEngine(p *declared, d *definition.Definition) (Engine, map[Engine][]Reason, diag.List) {
 	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p), Worker: workerReasons(p)}
 	engine := Engine(d.Operator.Spec.Reconcile.Engine)
-	if engine != auto {
-		return engine, against, engineErrors(d, engine, against)
+	var findings diag.List
+	if engine == auto {
+		if engine = AutoEngine(against); engine != Direct {
+			findings = onlyDirect(d, against[Direct][0])
+		}
 	}
-	engine = AutoEngine(against)
-	if engine == Direct {
-		return engine, against, nil
+	if engine == Worker {
+		findings = append(findings, notOnWorker(d)...)
 	}
-	return engine, against, append(engineErrors(d, engine, against), withoutEffect(d, against[Direct][0])...)
+	return engine, against, append(engineErrors(d, engine, against), findings...)
 }
 
 // AutoEngine returns the engine that auto selects, by what each does not support.
@@ -48,8 +50,8 @@ func AutoEngine(against map[Engine][]Reason) Engine {
 	return Workflow
 }
 
-// withoutEffect warns of keys for the direct engine where engine: auto cannot choose it.
-func withoutEffect(d *definition.Definition, why Reason) diag.List {
+// onlyDirect warns of keys for the direct engine where engine: auto cannot choose it.
+func onlyDirect(d *definition.Definition, why Reason) diag.List {
 	var findings diag.List
 	spec := d.Operator.Spec
 	for _, key := range []struct {
@@ -71,6 +73,23 @@ func withoutEffect(d *definition.Definition, why Reason) diag.List {
 				),
 				"remove the key",
 			)
+		}
+	}
+	return findings
+}
+
+// notOnWorker warns of keys that are about Workflows.
+func notOnWorker(d *definition.Definition) diag.List {
+	var findings diag.List
+	for _, key := range []struct {
+		path []string
+		why  string
+	}{
+		{[]string{"spec", "reconcile", "retries"}, "a worker tries again, with growing pauses, until a reconcile succeeds"},
+		{[]string{"spec", "install", "argoServerURL"}, "it is for links to Workflows, and a worker starts none"},
+	} {
+		if d.Written(key.path...) {
+			findings.Warn(d.Position(key.path...), diag.Unsupported, key.path[2]+" has no effect: "+key.why, "remove the key")
 		}
 	}
 	return findings

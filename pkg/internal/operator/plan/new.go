@@ -103,6 +103,7 @@ func decide(in declared, d *definition.Definition) (decided, diag.List) {
 		Diagnoses:      *spec.Reconcile.Diagnose && !e.RunsPods && diagnosable(&in),
 		Concurrency:    int(*spec.Reconcile.Concurrency),
 	}}
+	out.Shared.Resources = runtimeResources(spec.Install, e)
 	if out.Reconcile.StateLocation == InStatus {
 		out.API.Versions = withStateField(out.API.Versions)
 	}

@@ -1,5 +1,7 @@
 package plan
 
+import "github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+
 // PodSize is the CPU and memory of a pod of Argo Events.
 type PodSize struct {
 	CPU, CPULimit       string // with a limit, because a Sensor that lost its connection to the bus runs in a busy loop
@@ -15,6 +17,19 @@ func (e Execution) SensorPod() PodSize {
 		size.CPU, size.CPULimit = "10m", "500m"
 	}
 	return size
+}
+
+// runtimeResources returns the size of the containers with argoperator's own program. A worker
+// keeps what it knows, which takes 60 to 80 MiB.
+func runtimeResources(in v1alpha1.Install, e Execution) v1alpha1.Resources {
+	if in.RuntimeResources != nil {
+		return *in.RuntimeResources
+	}
+	memory, most := "32Mi", "128Mi"
+	if e.Stays {
+		memory, most = "64Mi", "256Mi"
+	}
+	return v1alpha1.Resources{Requests: map[string]string{"cpu": "10m", "memory": memory}, Limits: map[string]string{"memory": most}}
 }
 
 // SourcePod returns the size of the EventSource's pod. It caches every watched object: 1Gi

@@ -50,7 +50,6 @@ func shared(s v1alpha1.Spec) Shared {
 		LeaderElection:    *in.Replicas > 1,
 		EventBus:          eventBus(in.EventBus),
 		RuntimeImage:      in.RuntimeImage,
-		Resources:         *in.RuntimeResources,
 		AdmissionPolicies: *in.AdmissionPolicies,
 		NetworkPolicies:   in.NetworkPolicies,
 		TokenHours:        rotation(in.TokenRotation),

@@ -42,7 +42,7 @@ var operatorKinds = []string{
 	"configmaps", "secrets", "serviceaccounts", "services", "deployments.apps",
 	"roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
 	"clusterroles.rbac.authorization.k8s.io", "clusterrolebindings.rbac.authorization.k8s.io",
-	"networkpolicies.networking.k8s.io",
+	"networkpolicies.networking.k8s.io", "leases.coordination.k8s.io",
 	"validatingadmissionpolicies.admissionregistration.k8s.io", "validatingadmissionpolicybindings.admissionregistration.k8s.io",
 	"eventsources.argoproj.io", "sensors.argoproj.io", "workflowtemplates.argoproj.io", "cronworkflows.argoproj.io",
 	"podmonitors.monitoring.coreos.com", "prometheusrules.monitoring.coreos.com",
@@ -93,8 +93,7 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 	}
 	var all []Leftover
 	for _, o := range own {
-		made := slices.ContainsFunc(needs.Objects, func(i Identity) bool { return i.unversioned() == o.unversioned() })
-		if !made && needs.own(o.Identity) && !o.controlled() {
+		if !needs.makes(o.Identity) && needs.own(o.Identity) && !o.controlled() {
 			all = append(all, Leftover{o.Identity, "a part of the operator " + needs.Operator, needs.doubtName(o.Identity)})
 		}
 	}
@@ -127,6 +126,14 @@ type ownedObject struct {
 	labels, annotations map[string]string
 	owners              []metav1.OwnerReference
 	fields              []metav1.ManagedFieldsEntry
+}
+
+// makes reports whether an object is one of the operator, or the Lease that its worker makes.
+func (r Requirements) makes(o Identity) bool {
+	if o.Kind == "Lease" {
+		o.GroupVersionKind = schema.GroupVersionKind{Group: "apps", Kind: "Deployment"}
+	}
+	return slices.ContainsFunc(r.Objects, func(i Identity) bool { return i.unversioned() == o.unversioned() })
 }
 
 // own reports whether an object with the operator's labels is of this installation:

@@ -25,12 +25,15 @@ func TestLeftovers(t *testing.T) {
 	elsewhere := strings.Replace(unowned, `"u1"`, `"u1","argoperator.dev/operator-namespace":"theirs"`, 1)
 	needs := Requirements{
 		Operator: "page", Namespace: "ours", ManagedBy: "carts", Children: []string{"map", "service"}, Group: "example.com", Kind: "Cart", Plural: "carts",
-		Objects: []Identity{{schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Sensor"}, "ours", "page"}},
+		Objects: []Identity{
+			{schema.GroupVersionKind{Group: "argoproj.io", Version: "v1alpha1", Kind: "Sensor"}, "ours", "page"},
+			{schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, "ours", "page-crew"},
+		},
 	}
 	own := func(list ...string) cluster {
 		return cluster{
-			{"api-resources", "configmaps\nsecrets\nsensors.argoproj.io\nclusterroles.rbac.authorization.k8s.io\n"},
-			{"get configmaps,secrets,clusterroles.rbac.authorization.k8s.io,sensors.argoproj.io --all-namespaces --selector app.kubernetes.io/managed-by=argoperator,app.kubernetes.io/name=page ", items(list...)},
+			{"api-resources", "configmaps\nsecrets\nsensors.argoproj.io\nleases.coordination.k8s.io\nclusterroles.rbac.authorization.k8s.io\n"},
+			{"get configmaps,secrets,clusterroles.rbac.authorization.k8s.io,leases.coordination.k8s.io,sensors.argoproj.io --all-namespaces --selector app.kubernetes.io/managed-by=argoperator,app.kubernetes.io/name=page ", items(list...)},
 			{"argoperator.dev/child notin (map,service)", items()},
 			{"get carts.example.com --all-namespaces", items(object("example.com/v1", "Cart", "shop", "one", `,"uid":"u1"`))},
 		}
@@ -46,6 +49,8 @@ func TestLeftovers(t *testing.T) {
 		{"nothing", "there is nothing with its labels", own(), ""},
 		{"what it makes", "it is not left over, whatever version kubectl reads", own(object("argoproj.io/v1", "Sensor", "ours", "page", "")), ""},
 		{"a Sensor", "no definition makes it", own(object("argoproj.io/v1alpha1", "Sensor", "ours", "page-status", "")), "ours/Sensor/page-status"},
+		{"the Lease of its worker", "the worker makes it", own(object("coordination.k8s.io/v1", "Lease", "ours", "page-crew", "")), ""},
+		{"the Lease of an earlier worker", "nothing renews it", own(object("coordination.k8s.io/v1", "Lease", "ours", "page-worker", "")), "ours/Lease/page-worker"},
 		{"an installation elsewhere", "the namespace distinguishes operators of the same name", own(object("argoproj.io/v1alpha1", "Sensor", "theirs", "page-status", "")), ""},
 		{"a ClusterRole", "its name begins with the namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "ours:page-old", "")), "ClusterRole/ours:page-old"},
 		{"a ClusterRole of another installation", "it belongs to an operator in another namespace", own(object("rbac.authorization.k8s.io/v1", "ClusterRole", "", "theirs:page-old", "")), ""},

@@ -92,14 +92,16 @@ function update(element, {record, child, rejected}) {
     sign.dataset.icon = name;
     sign.replaceChildren(icon(name));
   }
-  setText(title, type === 'workflow' ? 'Workflow ' + record.title : record.title);
+  const ofWorker = type === 'workflow' && record.kind !== 'Workflow'; // whose title says what ran
+  setText(title, type === 'workflow' && !ofWorker ? 'Workflow ' + record.title : record.title);
   const text = [record.text, rejected ? `rejected by ${count(rejected, 'filter')}` : ''].filter(Boolean).join(' · ');
   setText(request, bad && text ? text : requests(calls) || text);
   const code = type === 'workflow' ? 0 : calls.at(-1)?.status ?? 0; // a Workflow may read what does not exist
   setText(status, code ? String(code) : '');
   status.classList.toggle('bad', code >= 400);
   setText(took, state === 'running' ? 'running' : duration(record.duration));
-  const parts = [typeNames[type], record.title, stateNames[state], request.textContent, status.textContent, took.textContent];
+  const what = ofWorker ? '' : typeNames[type];
+  const parts = [what, record.title, stateNames[state], request.textContent, status.textContent, took.textContent];
   element.setAttribute('aria-label', parts.filter(Boolean).join(', '));
   element.title = [record.title, record.text, record.kind ? reference(record) : ''].filter(Boolean).join('\n');
 }
