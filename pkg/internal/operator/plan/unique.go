@@ -21,6 +21,7 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 		c.findings.Warn(name, diag.Uniqueness, "metadata.name is the same for all items of forEach: they would share one object",
 			"add what distinguishes the items: ${ $item } or a field of $item")
 	}
+	c.sameName(child, children, name)
 	if slices.ContainsFunc(children, child.isIn) {
 		return // its namespace has the finding
 	}
@@ -46,6 +47,41 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 				"would share one child", c.scope.Name),
 			JoinHint)
 	}
+}
+
+// sameName warns of a child before this one with the same name, if one of them is beside its custom
+// resource, and the namespace of the other has to be another one. Otherwise they are one object, and
+// each makes it its own.
+func (c *compiler) sameName(child Child, children []Child, name diag.Position) {
+	for _, other := range children {
+		if other.Name == child.Name {
+			return
+		}
+		if other.Kind != child.Kind || other.ObjectName == nil || other.ForEach != nil || child.ForEach != nil ||
+			other.ObjectName.Source() != child.ObjectName.Source() || other.When != nil && child.When != nil {
+			continue
+		}
+		if !(child.movable() && c.beside(other) || other.movable() && c.beside(child)) {
+			continue
+		}
+		c.findings.Warn(name, diag.Uniqueness,
+			fmt.Sprintf("this is the same %s as that of child %q where both are in one namespace", child.Kind.Kind, other.Name),
+			fmt.Sprintf("add what distinguishes them, such as -%s", child.Name))
+	}
+}
+
+// beside reports whether a child is always in the namespace of its custom resource.
+func (c *compiler) beside(child Child) bool {
+	return c.api.Kind.Namespaced && child.Kind.Namespaced && (child.Namespace == nil || child.SameNamespace)
+}
+
+// movable reports whether users or other objects decide the namespace of a child.
+func (c Child) movable() bool {
+	if !c.Kind.Namespaced || c.Namespace == nil || c.SameNamespace {
+		return false
+	}
+	_, changes := mutableField(c.Namespace.Reads())
+	return changes || c.Namespace.UsesRelated() || len(c.Namespace.ReadsChildren()) > 0
 }
 
 // JoinHint says how to tell custom resources of several namespaces apart in a name. Names of
