@@ -1,6 +1,7 @@
 package childcheck
 
 import (
+	"encoding/base64"
 	"maps"
 	"path"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 type script struct {
 	interpreter string // sh, python3
 	shell       bool
+	file        bool // it is in a ConfigMap or a Secret
 	text        string
 	at          []string // in the object
 }
@@ -31,12 +33,15 @@ var (
 // versioned matches an interpreter with its version, such as python3.12.
 var versioned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z]+)[0-9.]*$`) })
 
-// scriptsIn returns the programs in the commands of an object: of containers, of hooks and
-// probes, and of Argo's script templates.
+// scriptsIn returns the programs in an object: in the commands of containers, of hooks and probes,
+// in Argo's script templates, and in the files of ConfigMaps and Secrets.
 func scriptsIn(value any, at ...string) []script {
 	var out []script
 	switch value := value.(type) {
 	case map[string]any:
+		if len(at) == 0 && holdsFiles(value) {
+			return filesIn(value)
+		}
 		out = commandIn(value, at)
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			field := value[key]
@@ -48,6 +53,51 @@ func scriptsIn(value any, at ...string) []script {
 		}
 	}
 	return out
+}
+
+// holdsFiles reports whether containers see the values of an object as files.
+func holdsFiles(object map[string]any) bool {
+	return object["apiVersion"] == "v1" && (object["kind"] == "ConfigMap" || object["kind"] == "Secret")
+}
+
+// filesIn returns the values of a ConfigMap or a Secret that are programs by the ends of their keys, or
+// by their first lines.
+func filesIn(object map[string]any) []script {
+	var out []script
+	for _, field := range []string{"data", "stringData"} {
+		files, _ := object[field].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(files)) {
+			text, _ := files[key].(string)
+			if object["kind"] == "Secret" && field == "data" {
+				decoded, _ := base64.StdEncoding.DecodeString(text)
+				text = string(decoded)
+			}
+			name := interpreterOf(key, text)
+			m := versioned().FindStringSubmatch(name)
+			isShell := slices.Contains(shells, name)
+			if isShell || m != nil && options[m[1]] != nil {
+				out = append(out, script{interpreter: name, shell: isShell, file: true, text: text, at: []string{field, key}})
+			}
+		}
+	}
+	return out
+}
+
+// interpreterOf returns the interpreter that the first line of a file names, or else the end of its
+// name; "": none.
+func interpreterOf(name, text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	if command, is := strings.CutPrefix(line, "#!"); is {
+		for _, word := range strings.Fields(command) {
+			if base := path.Base(word); base != "env" && !strings.HasPrefix(word, "-") {
+				return base
+			}
+		}
+	}
+	return map[string]string{
+		".sh": "sh", ".bash": "bash", ".zsh": "zsh", ".ksh": "ksh", ".py": "python", ".pl": "perl", ".rb": "ruby",
+		".js": "node", ".mjs": "node", ".php": "php", ".lua": "lua", ".R": "Rscript",
+	}[path.Ext(name)]
 }
 
 // commandIn returns the program in the command of a container or the like.
@@ -65,21 +115,21 @@ func commandIn(fields map[string]any, at []string) []script {
 		name := path.Base(word)
 		if m := versioned().FindStringSubmatch(name); m != nil && options[m[1]] != nil {
 			if source, is := fields["source"].(string); is {
-				return []script{{name, false, source, append(slices.Clip(at), "source")}}
+				return []script{{interpreter: name, text: source, at: append(slices.Clip(at), "source")}}
 			}
 			j := slices.IndexFunc(words[i+1:], func(w string) bool { return slices.Contains(options[m[1]], w) })
 			if j >= 0 && i+j+2 < len(words) {
-				return []script{{name, false, words[i+j+2], places[i+j+2]}}
+				return []script{{interpreter: name, text: words[i+j+2], at: places[i+j+2]}}
 			}
 		}
 		if !slices.Contains(shells, name) {
 			continue
 		}
 		if source, is := fields["source"].(string); is {
-			return []script{{name, true, source, append(slices.Clip(at), "source")}}
+			return []script{{interpreter: name, shell: true, text: source, at: append(slices.Clip(at), "source")}}
 		}
 		if j := afterC(words, i+1, name == "su" || name == "runuser"); j > 0 {
-			return []script{{name, true, words[j], places[j]}}
+			return []script{{interpreter: name, shell: true, text: words[j], at: places[j]}}
 		}
 	}
 	return nil

@@ -30,7 +30,8 @@ const maxCodeSamples = 8
 // schema permits that it is code.
 func (f *family) interpreted(child int) diag.List {
 	r := f.runs[child]
-	if f.samples.schema == nil || !slices.ContainsFunc(r.child.Object.Parts(), inCommand) {
+	mayBeCode := func(p expression.Part) bool { return inCommand(p) || r.inFile(p) }
+	if f.samples.schema == nil || !slices.ContainsFunc(r.child.Object.Parts(), mayBeCode) {
 		return nil
 	}
 	var findings diag.List
@@ -64,10 +65,19 @@ func (f *family) interpretedIn(child int, in script, field string, code int, wri
 	least := f.samples.schema.Shrink(written, func(object map[string]any) bool {
 		return slices.ContainsFunc(f.interprets(f.runs[child], object, code), func(s script) bool { return slices.Equal(s.at, in.at) })
 	})
-	findings.Warn(f.at(child, in.at...), diag.InterpretedText, fmt.Sprintf(
-		"%s runs %s as a part of its program, where the custom resource has %s", in.interpreter, field, specOf(least)),
+	says := "%s runs %s as a part of its program, where the custom resource has %s"
+	if in.file {
+		says = "this is a program of %s, and %s a part of it that can be code, where the custom resource has %s"
+	}
+	findings.Warn(f.at(child, in.at...), diag.InterpretedText, fmt.Sprintf(says, in.interpreter, field, specOf(least)),
 		instead(in, field, f.runs[child].child.ForEach != nil))
 	return findings
+}
+
+// inFile reports whether a value can be a part of a file of a ConfigMap or a Secret.
+func (r *run) inFile(p expression.Part) bool {
+	return holdsFiles(map[string]any{"apiVersion": r.child.Kind.APIVersion(), "kind": r.child.Kind.Kind}) &&
+		len(p.Path) > 0 && slices.Contains([]string{"data", "stringData"}, p.Path[0])
 }
 
 // inCommand reports whether a value that expressions compute can be a part of a command.
@@ -109,6 +119,12 @@ func instead(s script, field string, each bool) string {
 		value, quoted = "VALUE", "VALUE"
 	}
 	const restrict = "or restrict the field in the schema (pattern, enum)"
+	switch {
+	case s.file && s.shell:
+		return fmt.Sprintf("quote it: ${ %s | @sh }; or write it into a key of its own, which the program reads; "+restrict, quoted)
+	case s.file:
+		return "write it into a key of its own, which the program reads; " + restrict
+	}
 	if !s.shell {
 		return fmt.Sprintf(`pass it as an environment variable: env: [{name: TEXT, value: "${ %s }"}]; `+restrict, value)
 	}
