@@ -340,7 +340,7 @@ func (o *target) settings() {
 		o.spec["finalizer"] = map[string]any{}
 	}
 	reconcile := map[string]any{}
-	if engine := o.pickOf("engine", "", "", "", "", "direct", "workflow"); engine != "" {
+	if engine := o.pickOf("engine", "", "", "", "", "", "", "direct", "workflow", "worker"); engine != "" {
 		reconcile["engine"] = engine
 	}
 	if o.rarely(o.at+"conflicts", 6) {

@@ -65,7 +65,7 @@ type Game struct {
 	log    []string
 }
 
-// Begin makes a cluster for games with operators.
+// Begin makes a cluster for games with operators, which its Close ends.
 func Begin(o *Operators, seed uint64, runner simulate.Runner) (*Game, error) {
 	g := &Game{drawing: newDrawing(seed, nil), o: o, edited: map[string]bool{}}
 	var err error
@@ -74,7 +74,7 @@ func Begin(o *Operators, seed uint64, runner simulate.Runner) (*Game, error) {
 		return nil, err
 	}
 	if err := errors.Join(g.peace(), g.settle()); err != nil {
-		return nil, err
+		return nil, errors.Join(err, g.Close())
 	}
 	g.first = g.everything()
 	return g, nil

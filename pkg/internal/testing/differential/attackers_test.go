@@ -89,6 +89,11 @@ func (r *attacks) play(t *testing.T, seed uint64, python *differential.Python) {
 		t.Errorf("operators %d: %v\n%s", seed, err, o)
 		return
 	}
+	defer func() {
+		if err := g.Close(); err != nil {
+			t.Errorf("operators %d: %v", seed, err)
+		}
+	}()
 	for i := range uint64(gamesEach) {
 		effects, err := g.Attack(seed*gamesEach + i)
 		if len(effects) == 0 && err == nil {
@@ -96,10 +101,10 @@ func (r *attacks) play(t *testing.T, seed uint64, python *differential.Python) {
 		}
 		r.mu.Lock()
 		r.failed++
-		few := r.failed <= 5
+		few, games := r.failed <= 5, r.games
 		r.mu.Unlock()
 		if few {
-			t.Errorf("game %d of operators %d: %v\n%s\n%s\nEFFECTS\n%s", i, seed, err, o, g.Log(), strings.Join(effects, "\n"))
+			t.Errorf("game %d of operators %d, among the first %d games: %v\n%s\n%s\nEFFECTS\n%s", i, seed, games, err, o, g.Log(), strings.Join(effects, "\n"))
 		}
 		return
 	}

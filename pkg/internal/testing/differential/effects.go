@@ -34,6 +34,11 @@ func (g *Game) effects() []string {
 			out = append(out, key+" "+why+":\n"+string(text(o)))
 		}
 	}
+	for _, o := range g.Objects() {
+		if o["kind"] == "Event" && hasMark(o) {
+			out = append(out, "an Event has the value of a Secret:\n"+string(text(o)))
+		}
+	}
 	return out
 }
 
