@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -99,7 +100,7 @@ func TestSecretsStaySecret(t *testing.T) {
 					continue
 				}
 				text := secretDefinition(from, sink.template, use.of, sink.status)
-				for _, engine := range []plan.Engine{plan.Direct, plan.Workflow} {
+				for _, engine := range []plan.Engine{plan.Direct, plan.Worker, plan.Workflow} {
 					l := &leaks{engine: engine, sink: sink.name, status: sink.status}
 					if !l.play(t, text, from.existing, python) {
 						continue
@@ -187,6 +188,7 @@ func (l *leaks) play(t *testing.T, text string, existing bool, runner simulate.R
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer closed(t, s)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -207,17 +209,7 @@ func (l *leaks) play(t *testing.T, text string, existing bool, runner simulate.R
 	}
 	settle := func() {
 		t.Helper()
-		must(s.Run(context.Background()))
-		for _, object := range s.Objects() { // another controller fills the child
-			data, _ := object["data"].(map[string]any)
-			metadata, _ := object["metadata"].(map[string]any)
-			if object["kind"] == "Secret" && data["a"] == nil && metadata["namespace"] == "default" {
-				must(s.Patch(object, "", "filler", map[string]any{"data": map[string]any{"a": value}}))
-			}
-		}
-		must(s.Run(context.Background()))
-		must(s.Resync(context.Background()))
-		must(s.Run(context.Background()))
+		must(settled(s, value))
 	}
 	settle()
 	s.Intercept(func(api http.Handler) http.Handler { return quoting(s, api) })
@@ -227,6 +219,42 @@ func (l *leaks) play(t *testing.T, text string, existing bool, runner simulate.R
 	}
 	must(s.Patch(cr, "", "user", change))
 	settle()
+	l.everything(s)
+	return true
+}
+
+// closed ends the workers of a simulation.
+func closed(t *testing.T, s *simulate.Simulation) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// settled runs an operator until nothing changes, also in a resync. Another controller fills
+// Secrets that are children.
+func settled(s *simulate.Simulation, value string) error {
+	ctx := context.Background()
+	if err := s.Run(ctx); err != nil {
+		return err
+	}
+	for _, object := range s.Objects() {
+		data, _ := object["data"].(map[string]any)
+		metadata, _ := object["metadata"].(map[string]any)
+		if object["kind"] == "Secret" && object["immutable"] != true && data["a"] == nil && metadata["namespace"] == "default" {
+			if err := s.Patch(object, "", "filler", map[string]any{"data": map[string]any{"a": value}}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.Run(ctx); err != nil {
+		return err
+	}
+	return errors.Join(s.Resync(ctx), s.Run(ctx))
+}
+
+// everything looks at the objects and the logs.
+func (l *leaks) everything(s *simulate.Simulation) {
 	for _, object := range s.Objects() {
 		l.look(object, "object ")
 	}
@@ -240,7 +268,6 @@ func (l *leaks) play(t *testing.T, text string, existing bool, runner simulate.R
 			}
 		}
 	}
-	return true
 }
 
 // request looks at a request of an operator.
