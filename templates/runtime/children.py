@@ -97,12 +97,11 @@ def child_problems(run, child, template=""):
 def place_problems(run, child, entry):
     """Checks where a child is: in a watched namespace, and where it is deleted with its owner, unless it outlives it."""
     namespace = child["metadata"].get("namespace") or run.namespace
+    refusal = run.refusal(entry, place_of(entry, child, run.namespace), run.namespace)
     if entry["namespaced"] and not namespace:
         yield f"needs a metadata.namespace, since {run.parent['kind']} is cluster-scoped"
-    elif entry["namespaced"] and run.watched and namespace not in run.watched:
-        yield f"namespace {namespace} is not one of watchNamespaces"
-    elif not run.may_choose(entry, place_of(entry, child, run.namespace), run.namespace):
-        yield f"namespace {place_of(entry, child, run.namespace)} is not one of install.allowedNamespaces"
+    elif refusal:
+        yield refusal
     elif not run.finalizer and entry.get("onDelete") != "Orphan" and run.parent["namespaced"] and not (
             entry["namespaced"] and namespace == run.namespace):
         yield (f"{child['kind']} {child['metadata']['name']} outside of namespace {run.namespace} needs a finalizer: "

@@ -185,11 +185,9 @@ def wanted_patches(run, entry, cr, names):
         if metadata.get("name") is None:
             continue
         key = key_of(run, entry, patch, cr)
-        place = place_of(entry, patch, run.namespace)
-        if entry["namespaced"] and run.watched and place not in run.watched:
-            raise Refused(f"namespace {place} is not one of watchNamespaces")
-        if not run.may_choose(entry, place, run.namespace):
-            raise Refused(f"namespace {place} is not one of install.allowedNamespaces")
+        refusal = run.refusal(entry, place_of(entry, patch, run.namespace), run.namespace)
+        if refusal:
+            raise Refused(refusal)
         if key in wanted:
             raise Refused(f"two are for {key[1]} {key[3]}")
         wanted[key] = patch

@@ -36,10 +36,9 @@ def related_to(run, cr, source):
     for entry in run.related:
         rule, own = rule_of(entry, cr), cr["metadata"].get("namespace") or ""
         namespace = (rule.get("namespace") or own or "*") if entry["namespaced"] else ""
-        if namespace not in ("", "*") and run.watched and namespace not in run.watched:
-            raise Refused(f"related {entry['name']}: namespace {namespace} is not one of watchNamespaces")
-        if namespace not in ("", "*") and not run.may_choose(entry, namespace, own):
-            raise Refused(f"related {entry['name']}: namespace {namespace} is not one of install.allowedNamespaces")
+        refusal = "" if namespace in ("", "*") else run.refusal(entry, namespace, own)
+        if refusal:
+            raise Refused(f"related {entry['name']}: {refusal}")
         everywhere = (run.watched or [""]) if entry["namespaced"] else [""]
         places = everywhere if namespace in ("", "*") else [namespace]
         found[entry["name"]] = sorted((one for place in places for one in source(entry, place, rule) if not entry["namespaced"]

@@ -127,6 +127,14 @@ class Run:
             return True
         return bool(re.fullmatch(self.allowed, namespace)) if self.allowed else not re.fullmatch(self.system, namespace)
 
+    def refusal(self, entry, namespace, own):
+        """Why a custom resource of namespace `own` may not make the operator access a namespace; "" if it may."""
+        if entry["namespaced"] and self.watched and namespace not in self.watched:
+            return f"namespace {namespace} is not one of watchNamespaces"
+        if not self.may_choose(entry, namespace, own):
+            return f"namespace {namespace} is not one of install.allowedNamespaces"
+        return ""
+
     def namespaces_of(self, kind):
         """The namespaces that can contain children of the custom resource; "" means all."""
         if not kind["namespaced"]:
