@@ -6,7 +6,7 @@ from api import Refused
 from compute import key_of
 from expressions import built
 from names import CHILD, DEFINITION, DEPTH, FIXED, INPUTS, MANAGED_BY, OPERATOR_NAMESPACE, OWNER, OWNER_UID, SERVER_MADE, SIBLINGS
-from run import display_name, identity, place_of
+from run import display_name, one_object, place_of
 
 
 class Refusals:
@@ -24,21 +24,22 @@ class Refusals:
 
 def checked(run, cr, inputs, children, desired=(), kept=()):
     """The children complete and ready to be applied, the templates' before the logic's, and what is refused of the
-    templates. Raises Refused if the logic's are wrong. Kept are those that stay as they are."""
+    templates. Raises Refused if the logic's are wrong. Kept are those that stay as they are, which no other takes."""
     offers = [(name, f"template {name}", child) for name, child in desired]
     offers += [("", f"children[{index}]", child) for index, child in enumerate(children)]
-    refusals, logic, wanted, seen = Refusals(), [], [], {}
+    refusals, logic, wanted = Refusals(), [], []
+    seen = {one_object(child): run.declared(child)["name"] for child in kept}
     for template, where, child in offers:
         child = marked(child, template)
         found = list(child_problems(run, child, template)) or list(depth_problems(run, cr, child))
         misplaced = [] if found else list(place_problems(run, child, run.declared(child)))
         if not found and not misplaced:
             child = completed(run, cr, child, {SIBLINGS: str(len(offers) + len(kept)), INPUTS: inputs})
-            if identity(child) in seen:
-                first = seen[identity(child)]
+            if one_object(child) in seen:
+                first = seen[one_object(child)]
                 found = [display_name(child) + (" is there twice" if first == template else
                                           f" comes from template {first} too")]
-            seen.setdefault(identity(child), template)
+            seen.setdefault(one_object(child), template)
             wanted.append((template, child))
         (refusals.texts if template else logic).extend(f"{where}: {problem}" for problem in found + misplaced)
         if found and template:

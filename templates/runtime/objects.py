@@ -4,7 +4,7 @@ from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named, told
 from expressions import built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
-from run import belongs, by_label, controllers, display_name, identity, labelled, made_by, name_of, owned_by, place_of
+from run import belongs, by_label, controllers, display_name, labelled, made_by, name_of, one_object, owned_by, place_of
 from values import ExpressionError
 
 TRIES = 5  # of a write with a conflict
@@ -109,10 +109,10 @@ def has_other_owner(run, cr, metadata):
 
 def prune(run, cr, wanted, seen=None):
     """Deletes the children that are no longer wanted, of those that a list had. Returns the failures."""
-    keep, failures = {identity(child) for child in wanted}, []
+    keep, failures = {one_object(child) for child in wanted}, []
     for child in run.children(cr) if seen is None else seen:
         entry, metadata = run.declared(child), child["metadata"]
-        if identity(child) in keep or outlives(run, cr, child) or metadata.get("deletionTimestamp"):
+        if one_object(child) in keep or outlives(run, cr, child) or metadata.get("deletionTimestamp"):
             continue
         failure = delete(run, entry, child, lambda now: belongs(run, cr, now))
         failures += [failure] if failure else []

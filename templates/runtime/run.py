@@ -93,13 +93,17 @@ class Run:
     def declared(self, child):
         """The entry of the configuration that a child belongs to, or None. A child of a template carries its name.
         Where several entries have the kind of another, it belongs to the one whose name its own name ends with,
-        else to the first; a template's only where there is no other."""
+        else to the first; a template's only where there is no other. The API server lists it in every version of its
+        kind, of which that of its template counts."""
         same = [entry for entry in self.config["children"]
                 if (entry["apiVersion"], entry["kind"]) == (child.get("apiVersion"), child.get("kind"))]
         labels = child["metadata"].get("labels")
         label = labels.get(CHILD) if isinstance(labels, dict) else None
-        if label in [entry["name"] for entry in same]:
-            return next(entry for entry in same if entry["name"] == label)
+        template = next((entry for entry in self.config["children"] if entry["name"] == label), None)
+        if template in same:
+            return template
+        if template and (group_of(template), template["kind"]) == (group_of(child), child.get("kind")):
+            return None
         same = [entry for entry in same if not entry.get("template")] or same
         name = "-" + str(child["metadata"]["name"])
         named = [entry for entry in same if name.endswith("-" + entry["name"])]
@@ -113,7 +117,7 @@ class Run:
 
     def is_own_child(self, cr):
         """Whether an object of the custom resource's kind is a child of another one, which the Sensor ignores, too."""
-        kinds = [(entry["apiVersion"].rpartition("/")[0], entry["kind"]) for entry in [self.parent] + self.config["children"]]
+        kinds = [(group_of(entry), entry["kind"]) for entry in [self.parent] + self.config["children"]]
         return kinds[0] in kinds[1:] and (cr["metadata"].get("labels") or {}).get(MANAGED_BY) == self.operator
 
     def has_unowned(self, kind):
@@ -253,6 +257,15 @@ def owned_by(metadata, uid):
 def identity(child):
     metadata = child["metadata"]
     return child["apiVersion"], child["kind"], metadata.get("namespace") or "", metadata["name"]
+
+
+def group_of(one):
+    return str(one.get("apiVersion")).rpartition("/")[0]
+
+
+def one_object(child):
+    """The identity of a child in every version of its kind."""
+    return (group_of(child),) + identity(child)[1:]
 
 
 def display_name(child):

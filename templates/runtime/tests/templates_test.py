@@ -236,10 +236,13 @@ class TemplatesTest(TemplatesCase):
                 self.assertEqual(self.shards(), left)
 
     def test_two_templates_one_object(self):
-        self.config["children"] = [WEB, dict(WEB, name="db")]
-        self.cr()
-        self.assertEqual(self.apply(("web", deployment()), ("db", deployment())), 2)
-        self.assertIn("template db: Deployment team/one comes from template web too", self.condition("Ready")["message"])
+        for version in "v1", "v1beta1":
+            with self.subTest(version):
+                self.cluster.reset()
+                self.config["children"] = [WEB, dict(WEB, name="db", apiVersion="apps/" + version)]
+                self.cr()
+                self.assertEqual(self.apply(("web", deployment()), ("db", dict(deployment(), apiVersion="apps/" + version))), 2)
+                self.assertIn("template db: Deployment team/one comes from template web too", self.condition("Ready")["message"])
 
     def test_children_of_one_kind_are_told_apart_by_their_label(self):
         self.config["children"] = [WEB, dict(WEB, name="db", onDelete="Orphan", unowned=True, stays=True)]
