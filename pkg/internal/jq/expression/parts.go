@@ -67,3 +67,42 @@ func (p Part) With(value any) any {
 	}
 	return strings.Join(p.texts, text)
 }
+
+// MayEqual reports whether two programs can yield one text for one input: where their literal texts begin
+// and end, they agree, and texts of the same expressions have the same length.
+func (p *Program) MayEqual(other *Program) bool {
+	a, b := p.texts(), other.texts()
+	if a == nil || b == nil {
+		return true
+	}
+	isPart := func(whole func(s, part string) bool, a, b string) bool { return whole(a, b) || whole(b, a) }
+	if !isPart(strings.HasPrefix, a[0], b[0]) || !isPart(strings.HasSuffix, a[len(a)-1], b[len(b)-1]) {
+		return false
+	}
+	length := func(texts []string) int { return len(strings.Join(texts, "")) }
+	same := func(a, b located) bool { return a.source == b.source }
+	switch {
+	case len(a) == 1 && length(a) < length(b), len(b) == 1 && length(b) < length(a):
+		return false
+	case !p.UsesItem() && !other.UsesItem() && slices.EqualFunc(p.parts, other.parts, same):
+		return length(a) == length(b)
+	}
+	return true
+}
+
+// texts returns the literal texts of a text before, between and after its expressions; nil if it is none.
+func (p *Program) texts() []string {
+	if value, is := p.Const(); is {
+		if text, is := value.(string); is {
+			return []string{text}
+		}
+		return nil
+	}
+	switch {
+	case len(p.computed) != 1 || len(p.computed[0].Path) > 0:
+		return nil
+	case p.computed[0].Whole:
+		return []string{"", ""}
+	}
+	return p.computed[0].texts
+}

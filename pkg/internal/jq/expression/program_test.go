@@ -349,3 +349,40 @@ spec:
 	}
 	b.ReportMetric(float64(len(p.Source())), "bytes")
 }
+
+// TestMayEqual covers that two texts count as different only if no input makes them equal.
+func TestMayEqual(t *testing.T) {
+	item := schema.Of(schema.String)
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"a", "a", true},
+		{"a", "b", false},
+		{"${ .metadata.name }", "${ .metadata.name }", true},
+		{"${ .metadata.name }", "${ .metadata.name }-x", false},
+		{"x-${ .metadata.name }", "y-${ .metadata.name }", false},
+		{"${ .metadata.name }-x", "${ .metadata.name }-y", false},
+		{"a${ .metadata.name }", "${ .metadata.name }a", true}, // the name aa
+		{"a${ .metadata.name }", "${ .metadata.name }", false},
+		{"${ .metadata.name }", "${ .spec.image }", true},
+		{"${ .metadata.name }-x", "${ .spec.image }", true},
+		{"${ .metadata.name }-x", "${ .spec.image }-y", false},
+		{"a-${ .spec.image }", "a-b", true},
+		{"a-${ .spec.image }", "a", false},
+		{"${ .spec.image }-${ .metadata.name }", "${ .metadata.name }-${ .spec.image }", true},
+		{"${ $item }", "${ $item }-x", true}, // of two lists
+		{"${ $item }-y", "${ $item }-x", false},
+		{"${ .metadata.name | .[:3] }", "${ .metadata.name }", true},
+	} {
+		scope := Scope{Input: memcachedType(t), Item: item, Each: true}
+		a, problems := Template(tt.a, scope, schema.Any())
+		b, more := Template(tt.b, scope, schema.Any())
+		if a == nil || b == nil {
+			t.Fatal(tt.a, tt.b, problems, more)
+		}
+		if a.MayEqual(b) != tt.want || b.MayEqual(a) != tt.want {
+			t.Errorf("%s and %s: got %v and %v, want %v", tt.a, tt.b, a.MayEqual(b), b.MayEqual(a), tt.want)
+		}
+	}
+}

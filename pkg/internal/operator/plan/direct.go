@@ -330,7 +330,11 @@ func (in inputs) jq(p *configured) jqfile.Value {
 func (p *decided) inputsOf(c Child) inputs {
 	root, all := jq.PathTree{}, false
 	var in inputs
-	for _, program := range c.programs() {
+	programs := c.programs()
+	for _, other := range p.meeting(c) {
+		programs = append(programs, other.placing()...)
+	}
+	for _, program := range programs {
 		for _, path := range program.Reads() {
 			_, changes := mutableField([][]string{path})
 			if counted := p.API.HasGeneration && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {

@@ -147,7 +147,10 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		Body: &shared200}, {Name: "safeKey", Body: &shared201}, {Name: "workflowName",
 		Args: []string{"name"}, Body: &shared202}, {Name: "exactly", Body: &shared203},
 	{Name: "encoded", Body: &shared204}, {Name: "placed", Body: &shared205},
-	{Name: "nested", Body: &shared206}, {Name: "harmless", Body: &shared207}},
+	{Name: "placesOfOther", Body: &shared206}, {Name: "placeIn", Args: []string{
+		"$around"}, Body: &shared207}, {Name: "sharedPlace", Args: []string{
+		"$outside"}, Body: &shared208}, {Name: "unshared", Body: &shared209},
+	{Name: "nested", Body: &shared210}, {Name: "harmless", Body: &shared211}},
 	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
 			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -826,37 +829,76 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "places"}}}, Patterns: []*gojq.Pattern{
 											{Name: "$children"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
 											Type: 7, Func: &gojq.Func{Name: "places"}}}}}}}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 6, Index: &gojq.Index{Name: "key"}}}, Val: &gojq.Query{Term: &gojq.Term{
-												Type: 1}}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+									Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::mayMeet"}}},
+										Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}, SuffixList: []*gojq.Suffix{
+													{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "placeIn", Args: []*gojq.Query{{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$beside"}}}}}}}, Val: &gojq.Query{
+													Term: &gojq.Term{Type: 4}}}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Op: 1},
 											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "length"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}, Op: 9}, Op: 14},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "error",
-												Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
-													Str: &gojq.String{Str: "two objects are named "}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-														{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
-															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "group_by", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																	Name: "key"}}}}}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
-																Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-																	Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-																		Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{
-																		Type: 10, Number: "1"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-																	Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-																		Number: "0"}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}},
-																Op: 1}, Op: 1}, Op: 1}}}}}, Op: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-												Type: 1}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{
-									Name: "$list"}}, Op: 1}}}}, Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{
+												Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+														Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+														Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::taken"}}},
+														Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::taken"}}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$own"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "placeIn", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$beside"}}}}}}}}}}}}}}}},
+													Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$clash"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+													Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "error", Args: []*gojq.Query{{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$clash"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "sharedPlace", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$beside"}}}}}}},
+														Op: 1}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$clash"}}, Op: 1},
+											Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
+											{Name: "$beside"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$list"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Val: &gojq.Query{
+												Term: &gojq.Term{Type: 1}}}}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+										Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::each"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
+											Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "error", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "two objects are named "}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$list"}}},
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "group_by", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																Name: "key"}}}}}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+																Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+																	Func: &gojq.Func{Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{
+																	Type: 10, Number: "1"}}, Op: 10}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+																	Number: "0"}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "name"}}}}},
+															Op: 1}, Op: 1}, Op: 1}}}}}, Op: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 1}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+									{Name: "$list"}}, Op: 1}}}}, Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}},
 				{Name: "built", Args: []string{"$spot"}, Body: &gojq.Query{Term: &gojq.Term{
@@ -4164,7 +4206,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		Query: &shared23}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
 		Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
 			{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared212}},
 				Right: &shared39, Patterns: []*gojq.Pattern{&shared46}, Op: 1}}},
 			Else: &shared47}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
 		Type: 14, If: &gojq.If{Cond: &shared48, Then: &shared49, Else: &gojq.Query{
@@ -4176,7 +4218,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
 							SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 						Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-						Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+						Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
 								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
 									SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
@@ -4213,7 +4255,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
 												SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 											Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-											Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+											Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
 												Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
 													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
 														SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
@@ -4244,7 +4286,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 													Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
 															&shared34}}}, Right: &shared35, Op: 8}, Op: 14}, Right: &shared36,
-													Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared208,
+													Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared212,
 													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared40,
 														Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 															Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
@@ -4269,7 +4311,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
 															SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 														Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-														Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+														Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
 															Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
 																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
 																	SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
@@ -4313,10 +4355,10 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{
-						Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared209}},
+						Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared213}},
 						Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
 				Op: 3}, Right: &shared150, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared210}}, Op: 3}, Right: &shared154, Op: 3}},
+				Type: 20, Query: &shared214}}, Op: 3}, Right: &shared154, Op: 3}},
 		{Name: "deleteOptions", Query: &shared155}, {Name: "deletion", Query: &gojq.Query{
 			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158,
 				Elif: []*gojq.IfElif{{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{
@@ -4325,8 +4367,8 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 								Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
 									Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
-										Right: &shared209, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
-								Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared210,
+										Right: &shared213, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
+								Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared214,
 								Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, {Key: "body", Val: &gojq.Query{
 							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
@@ -4338,9 +4380,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 								Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared209,
+									Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared213,
 										Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-								Op: 3}, Right: &shared150, Op: 3}, Right: &shared210, Op: 3}, Right: &shared166,
+								Op: 3}, Right: &shared150, Op: 3}, Right: &shared214, Op: 3}, Right: &shared166,
 							Op: 3}, Right: &shared167, Op: 3}}}}, &shared168, &shared169}}}}}}}},
 		{Name: "fixed", Query: &shared170}, {Name: "replaces", Query: &shared171},
 		{Name: "lookAt", Query: &shared172}, {Name: "owned", Query: &gojq.Query{
@@ -4369,8 +4411,10 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Op: 15}, Then: &shared191, Else: &shared192}}}, Op: 3}}}}}}}, {Name: "lastWrite",
 			Query: &shared200}, {Name: "safeKey", Query: &shared201}, {Name: "workflowName",
 			Query: &shared202}, {Name: "exactly", Query: &shared203}, {Name: "encoded",
-			Query: &shared204}, {Name: "placed", Query: &shared205}, {Name: "nested",
-			Query: &shared206}, {Name: "harmless", Query: &shared207}}, Recursive: []string{
+			Query: &shared204}, {Name: "placed", Query: &shared205}, {Name: "placesOfOther",
+			Query: &shared206}, {Name: "placeIn", Query: &shared207}, {Name: "sharedPlace",
+			Query: &shared208}, {Name: "unshared", Query: &shared209}, {Name: "nested",
+			Query: &shared210}, {Name: "harmless", Query: &shared211}}, Recursive: []string{
 		"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5661,7 +5705,82 @@ var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared206 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}},
+		Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::forEach"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+				Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+					{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owning"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::place"}}},
+				Op:    1}, Patterns: []*gojq.Pattern{{Name: "$item"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$index"}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$owning"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "hole::place"}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
+
+var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
+	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+		Str: &gojq.String{}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
+
+var shared208 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "placeIn", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$outside"}}}}}}},
+			Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}}}},
+	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: " comes from template "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
+
+var shared209 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "placeIn",
+		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "$nearby"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+		{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "hole::taken"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "placeIn", Args: []*gojq.Query{
+					{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$nearby"}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ownPlace"}}},
+				Op:    8}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+			Op: 2}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "$shared"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::soleObject"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "error", Args: []*gojq.Query{{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$shared"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "sharedPlace", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$nearby"}}}}}}},
+			Op: 1}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$shared"}}, Op: 1},
+	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
+	{Name: "$nearby"}}, Op: 1}
+
+var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5688,7 +5807,7 @@ var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared211 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5696,11 +5815,11 @@ var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared212 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared24, Then: &shared25, Else: &shared26}}}
 
-var shared209 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
+var shared213 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
 
-var shared210 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
+var shared214 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
 	Right: &gojq.Query{Left: &shared153, Right: &shared142, Op: 1}, Op: 1},
 	Op: 1}

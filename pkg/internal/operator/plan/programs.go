@@ -141,6 +141,7 @@ func writeJQ(p *configured, c Child, subset partition) string {
 // direct/objects.jq.
 func objectsJQ(p *configured, c Child, subset partition, workers int) string {
 	holes := writeHoles(p, c)
+	holes["hole::template"] = templateJQ(p, c)
 	holes["option::workers"], holes["hole::workers"], holes["hole::worker"] = jqfile.Bool(
 		workers > 1,
 	), jqfile.Number(
@@ -156,9 +157,9 @@ func objectsJQ(p *configured, c Child, subset partition, workers int) string {
 	return directPrograms().Program("objects", holes, childHoles(p, c), holesOf(p, subset), labelHoles())
 }
 
-// placeOf returns the jq of the name and namespace of an object of a listed child.
-func placeOf(c Child) jqfile.Value {
-	place := []jqfile.Field{{Name: "name", Value: jqfile.Raw(c.ObjectName.Source())}}
+// placeOf returns the jq of the name and namespace of an object of a child, with more fields.
+func placeOf(c Child, more ...jqfile.Field) jqfile.Value {
+	place := append(more, jqfile.Field{Name: "name", Value: jqfile.Raw(c.ObjectName.Source())})
 	if namespaceComputed(c) {
 		place = append(place, jqfile.Field{Name: "namespace", Value: jqfile.Raw(c.Namespace.Source())})
 	}
@@ -193,14 +194,16 @@ func deleteJQ(p *configured, missing bool, subset partition) string {
 // writeHoles returns the holes of the programs that write the objects of a child.
 func writeHoles(p *configured, c Child) jqfile.Holes {
 	in := p.inputsOf(c)
-	readsChildren := len(c.Object.ReadsChildren()) > 0 || len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0
+	readsChildren := len(c.Object.ReadsChildren()) > 0 || len(readsOf(c.When)) > 0 || len(readsOf(c.ForEach)) > 0 ||
+		slices.ContainsFunc(p.meeting(c), Child.placedByChildren)
 	pointerToOwner := "/metadata/ownerReferences/0/uid"
 	if p.unowned(c) {
 		pointerToOwner = "/metadata/labels/" + escapePointer(OwnerUID)
 	}
 	holes := jqfile.Holes{
 		"hole::exactNumbers": exactNumbers(c.InexactPaths), "option::readsChildren": jqfile.Bool(readsChildren),
-		"hole::template":    templateJQ(p, c),
+		"hole::template":  unsharedJQ(p, c),
+		"option::mayMeet": jqfile.Bool(len(p.meeting(c)) > 0), "hole::taken": taken(p, c),
 		"option::hasInputs": jqfile.Bool(!in.none()), "hole::inputs": in.jq(p),
 		"option::canBeHeld": jqfile.Bool(canWait(c)), "option::dependsOn": jqfile.Bool(canBeLate(c)),
 		"option::force":        jqfile.Bool(p.Reconcile.ForceConflicts),

@@ -295,6 +295,9 @@ func shops(t *testing.T, has func(string) bool) *configured {
 		if has("needs-name") {
 			disk.ObjectName = program(t, "${ .metadata.name }-disk", "")
 		}
+		if !has("alternative") {
+			disk.Kind = Kind{Version: "v1", Kind: "PersistentVolumeClaim", Plural: "persistentvolumeclaims", Namespaced: true}
+		}
 		if has("optional-disk") {
 			disk.When = program(t, ".spec.disk == true", "boolean")
 		}

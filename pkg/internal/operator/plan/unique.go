@@ -51,13 +51,13 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 
 // sameName warns of a child before this one with the same name, if one of them is beside its custom
 // resource, and the namespace of the other has to be another one. Otherwise they are one object, and
-// each makes it its own.
+// the operator refuses this child.
 func (c *compiler) sameName(child Child, children []Child, name diag.Position) {
 	for _, other := range children {
 		if other.Name == child.Name {
 			return
 		}
-		if other.Kind != child.Kind || other.ObjectName == nil || other.ForEach != nil || child.ForEach != nil ||
+		if !child.mayMeet(other) || other.ForEach != nil || child.ForEach != nil ||
 			other.ObjectName.Source() != child.ObjectName.Source() || other.When != nil && child.When != nil {
 			continue
 		}

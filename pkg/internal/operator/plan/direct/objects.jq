@@ -38,6 +38,12 @@
       | if option::finalized and .metadata.deletionTimestamp != null then {}
         else
           [if option::readsChildren then live as $children | places else places end] as $list
+          | if option::mayMeet then
+              .metadata.namespace as $beside
+              | ([$list[] | {(placeIn($beside)): true}] | add // {}) as $own
+              | first(((if option::readsChildren then live as $children | hole::taken else hole::taken end) | select($own[placeIn($beside)])), null) as $clash
+              | if $clash == null then . else error($clash | sharedPlace($beside)) end
+            else . end
           | ($list | map({(.key): .}) | add // {})
           | if option::each and length != ($list | length) then
               error("two objects are named " + first($list | group_by(.key)[] | select(length > 1) | .[0].name))

@@ -350,6 +350,31 @@ def placed:
   | if $namespace == $home or ($namespace | test(hole::namespaces)) == hole::allowed then .
     else error("namespace \($namespace) is not one of install.allowedNamespaces") end;
 
+# The places of the objects of a child that is before this one, with its name; none that cannot
+# be computed.
+def placesOfOther:
+  try
+    if (option::conditional | not) or hole::when then
+      if option::each then . as $owning | hole::forEach // [] | to_entries[] | .key as $index | .value as $item | $owning | hole::place
+      else hole::place end
+    else empty end
+  catch empty;
+
+# A place as text.
+def placeIn($around): (.namespace // $around // "") + "/" + .name;
+
+# What is wrong with an object at the place of one of another child: each child would make it
+# its own.
+def sharedPlace($outside):
+  hole::childKind + " " + (if option::childNamespaced then placeIn($outside) else .name end) + " comes from template " + .child + " too";
+
+# An object that is at no place of another child.
+def unshared:
+  .metadata.namespace as $nearby
+  | (hole::ownPlace | placeIn($nearby)) as $ownPlace
+  | first((hole::taken | select(placeIn($nearby) == $ownPlace)), null) as $shared
+  | if $shared == null then hole::soleObject else error($shared | sharedPlace($nearby)) end;
+
 # An object of a kind that another operator may serve, with the number of custom resources
 # that operators have made before it, each for the one before. A number that no operator
 # writes counts as too large.
