@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -101,6 +102,10 @@ func (s *Simulation) attempt(ctx context.Context, sensor *eventsv1.Sensor, trigg
 		return out, nil
 	}
 	err = execute(ctx, implementation, by)
+	var broken *brokenError
+	if errors.As(err, &broken) {
+		return out, broken.err
+	}
 	out.Calls = recorder.TakeCalls()
 	s.normalizeCalls(out.Calls)
 	if err != nil {

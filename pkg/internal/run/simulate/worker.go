@@ -42,6 +42,7 @@ type worker struct {
 	results          chan workerResult
 	ended            chan error
 	ctx              context.Context // of the current command
+	callErr          error           // why the logic could not be called in it
 	records          []Container     // of the logic, in the current command
 	timers           map[string]nextTurn
 }
@@ -173,7 +174,7 @@ func (w *worker) do(ctx context.Context, command workerCommand) (workerResult, e
 	if w.startErr != nil {
 		return workerResult{}, w.startErr
 	}
-	w.ctx, w.records = ctx, nil
+	w.ctx, w.records, w.callErr = ctx, nil, nil
 	w.s.progress("Deployment %s", w.record.Name)
 	select {
 	case w.commands <- command:
@@ -186,7 +187,7 @@ func (w *worker) do(ctx context.Context, command workerCommand) (workerResult, e
 	select {
 	case result := <-w.results:
 		w.remember(result)
-		return result, nil
+		return result, w.callErr
 	case err := <-w.ended:
 		w.ended <- err
 		return workerResult{}, err
@@ -292,8 +293,7 @@ func (w *worker) call(directory, key string) workerCall {
 	case err != nil && late != nil:
 		record.ExitCode, record.Killed = exitKilled, late.Error()
 	case err != nil:
-		record.ExitCode, record.Output = notFound, err.Error()
-		_ = os.WriteFile(filepath.Join(local, "output"), []byte(err.Error()), 0o644)
+		record.ExitCode, w.callErr = notFound, fmt.Errorf("container %s: %w", w.logic.Name, err)
 	}
 	w.records = append(w.records, record)
 	return workerCall{record.Killed == "", record.ExitCode}
@@ -333,6 +333,12 @@ func (s *Simulation) workerOf(t *eventsv1.HTTPTrigger) *worker {
 	return nil
 }
 
+// brokenError is why the simulation of a worker ended: its program or that of its logic could not
+// run, or somebody interrupted it. That is no answer to the Sensor.
+type brokenError struct{ err error }
+
+func (b *brokenError) Error() string { return b.err.Error() }
+
 // workerTransport sends requests to a worker.
 type workerTransport struct {
 	worker *worker
@@ -347,7 +353,7 @@ func (t workerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	result, err := t.worker.do(t.ctx, body)
 	if err != nil {
-		return nil, err
+		return nil, &brokenError{err}
 	}
 	status := http.StatusOK
 	if !result.Acknowledged {
