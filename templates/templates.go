@@ -11,6 +11,12 @@ import "embed"
 //go:embed runtime/*.py
 var Runtime embed.FS
 
+// Chart renders a Helm chart in an operator's pod: chart.sh, and the chart with which it
+// converts YAML to JSON.
+//
+//go:embed chart
+var Chart embed.FS
+
 // Init are the files of a new project, with [[ ]] where a project differs from
 // others. Their names are the project's, less a .tmpl behind what Go would take
 // for its own.

@@ -62,6 +62,7 @@ var goldens = []golden{
 	}},
 	{"rotated-token", "a token that a CronWorkflow rotates", []string{"*/note-token", "Secret/note-rotated-token"}},
 	{"secret-copier", "a finalizer on an existing kind, an annotation selector, children in other namespaces", []string{"ClusterRole/*", "ConfigMap/*-runtime", "EventSource/*"}},
+	{"shop", "a Helm chart, called by a worker", []string{"ConfigMap/shop-logic", "Deployment/shop-worker"}},
 	{"tenant", "a cluster-scoped kind, a namespace and children in it, a permission to bind", []string{"CustomResourceDefinition/*", "ClusterRole/*", "Sensor/*"}},
 	{"visitors", "children that wait for others", []string{"ClusterRole/*-sensor", "EventSource/*"}},
 	{"webapp", "optional children; rules and nested fields in the schema", []string{"CustomResourceDefinition/*", "ClusterRole/*-sensor"}},

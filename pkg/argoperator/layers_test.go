@@ -74,7 +74,8 @@ var wings = []wing{
 			at("lang/coretypes", "lang/source"),
 			at("lang/shortschema", "lang/source", "lang/coretypes"),
 			at("lang/schema"),
-			at("lang/definition", "pkg/apis/v1alpha1", "lang/source", "lang/shortschema", "lang/schema"),
+			at("lang/chart"),
+			at("lang/definition", "pkg/apis/v1alpha1", "lang/source", "lang/shortschema", "lang/schema", "lang/chart"),
 		},
 	},
 	{

@@ -84,6 +84,10 @@ const (
 	UnpinnedImage      = "unpinned-image"
 	MissingImageDigest = "missing-image-digest"
 	MissingCommandFile = "missing-command-file"
+	BadChart           = "bad-chart"
+	ChartDiffers       = "chart-differs"
+	ChartRandom        = "chart-random"
+	UndeclaredKind     = "undeclared-kind"
 	UnknownFormat      = "unknown-format"
 	StatusNotWritten   = "status-not-written"
 
@@ -185,6 +189,10 @@ func Codes() []Code {
 		{UnpinnedImage, "The image has no fixed version."},
 		{MissingImageDigest, "The file of install.imagesLock has no digest for the image, or the registry returned none."},
 		{MissingCommandFile, "The command uses a file that is not part of the logic."},
+		{BadChart, "Helm cannot render the chart."},
+		{ChartDiffers, "A part of the chart is left out, or has another result than in an installation by Helm."},
+		{ChartRandom, "The chart has another result for each call, so each reconcile would change its objects."},
+		{UndeclaredKind, "A template of the chart makes an object whose kind is not among children."},
 		{StatusNotWritten, "The status that the operator writes does not match the schema of the kind."},
 		{UnknownFormat, "The API server does not validate this string format."},
 		{ImmutableField, "An immutable field of a child is computed from a field that can change."},

@@ -15,9 +15,9 @@ RESPONSE_LIMIT = 10 << 20  # bytes of the logic's response
 
 def read(run):
     """Reads the custom resource and its children and writes the request of Metacontroller's sync hook."""
-    for variable in ("ARGOPERATOR_REQUEST", "ARGOPERATOR_RESPONSE"):  # a retry may find files of an earlier attempt
-        if os.path.exists(run.env[variable]):
-            os.remove(run.env[variable])
+    for path in (run.env["ARGOPERATOR_REQUEST"], run.env["ARGOPERATOR_RESPONSE"], values_of(run)):
+        if os.path.exists(path):  # a retry may find files of an earlier attempt
+            os.remove(path)
     cr = acquire(run)
     if cr is None:
         write(run.state("state.json"), json.dumps({"gone": True}))
@@ -38,11 +38,18 @@ def ask_logic(run, cr, state):
         request.update(object=cr, attachments=children)
     write(run.state("state.json"), json.dumps(state))
     write(run.env["ARGOPERATOR_REQUEST"], json.dumps(request))
+    if run.config.get("chart") and not state["finalizing"]:
+        write(values_of(run), json.dumps(cr.get("spec") or {}))
     text = f"read {run.key}, generation {cr['metadata'].get('generation')}, {len(live)} children"
     if run.related:
         text += f", {sum(map(len, related.values()))} related"
     log(text + (", finalizing" if state["finalizing"] else ""))
     return 0
+
+
+def values_of(run):
+    """The path of the values of a chart."""
+    return os.path.join(os.path.dirname(run.env["ARGOPERATOR_REQUEST"]), "values.json")
 
 
 def by_kind(run, kinds, objects):

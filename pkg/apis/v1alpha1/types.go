@@ -358,13 +358,19 @@ type Related struct {
 // Logic is a program that computes children and status. It reads a request from a file and writes a response to a file; see
 // [logic](../how-to/logic.md).
 type Logic struct {
-	// Image that runs the command. It must contain a POSIX `sh`.
-	Image string `json:"image"`
+	// Path of a Helm chart, in place of `command` and `files`: a directory, or a `.tgz` file. The spec of the custom
+	// resource are the values; see [Helm charts](../how-to/charts.md).
+	Chart string `json:"chart,omitempty"`
+	// Image that runs the command. It must contain a POSIX `sh`, and for a chart `helm`.
+	// +defaultText=required; with `chart`, `alpine/helm:3.17.3`
+	Image string `json:"image,omitempty"`
 	// Command and its arguments. The working directory has the files.
-	Command []string `json:"command"`
+	// +defaultText=required without `chart`
+	Command []string `json:"command,omitempty"`
 	// Paths of the files that the command needs, relative to the definition, at most 900 KiB together. The directory that
 	// they have in common is omitted.
-	Files []string `json:"files"`
+	// +defaultText=required without `chart`
+	Files []string `json:"files,omitempty"`
 	// Environment variables of the command.
 	Env []EnvVar `json:"env,omitempty"`
 	// Files that the `steps` engine passes to the command as `--NAME=TEXT`.

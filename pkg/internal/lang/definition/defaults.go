@@ -25,6 +25,9 @@ func (c *checker) defaults() {
 	}
 	if spec.Logic != nil {
 		fill(&spec.Logic.ChildChanges, "Needed")
+		if spec.Logic.Chart != "" {
+			fill(&spec.Logic.Image, HelmImage)
+		}
 		if spec.Logic.Resources == nil {
 			spec.Logic.Resources = &v1alpha1.Resources{
 				Requests: map[string]string{"cpu": "10m", "memory": "64Mi"},
@@ -109,6 +112,9 @@ func (c *checker) defaultInstall(in *v1alpha1.Install) {
 		fill(n.value, n.of(cmp.Or(in.Group, c.op.Metadata.Name)))
 	}
 }
+
+// HelmImage is the image that renders charts.
+const HelmImage = "alpine/helm:3.17.3"
 
 // RuntimeImage is the image of argoperator's own program.
 const RuntimeImage = "python:3.13-slim"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/chart"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -41,6 +42,8 @@ type Definition struct {
 	PatchCRDs map[string]*apiextensionsv1.CustomResourceDefinition
 	// Files of the logic, in the given order, without their common directory.
 	Files []File
+	// Chart is the chart of the logic, whose files are among Files; its name is empty without.
+	Chart chart.Chart
 	// Parameters of the logic: Path is the parameter's name.
 	Parameters []File
 	// Images that the definition refers to, as written.

@@ -21,6 +21,7 @@ func (c *checker) logic() {
 		return
 	}
 	logic := c.op.Spec.Logic
+	c.logicForm(p)
 	c.image(logic.Image, p.To("image"))
 	if c.Written(p.To("command")) && len(logic.Command) == 0 {
 		c.add(p.To("command"), diag.BadValue, "command is empty", "write the program and its arguments: [python3, main.py]")
@@ -30,6 +31,20 @@ func (c *checker) logic() {
 	}
 	for i, arg := range logic.Command {
 		c.commandFile(arg, p.To("command", i))
+	}
+}
+
+// logicForm reports missing keys of a program, and those that a chart excludes.
+func (c *checker) logicForm(p source.Path) {
+	if !c.Written(p.To("chart")) {
+		for _, key := range []string{"command", "files", "image"} {
+			c.missing(p, key, source.Example("Logic", key))
+		}
+	}
+	for _, key := range []string{"command", "files", "parameters"} {
+		if c.Written(p.To("chart")) && c.Written(p.To(key)) {
+			c.addKey(p.To(key), diag.ConflictingKeys, key+" and chart exclude each other", "remove "+key+": helm renders the chart")
+		}
 	}
 }
 

@@ -145,6 +145,7 @@ func checks() []func(*checker) {
 		(*checker).patches,
 		(*checker).templates,
 		(*checker).readFiles,
+		(*checker).readChart,
 		(*checker).logic,
 		(*checker).environment,
 		(*checker).parameters,

@@ -327,7 +327,10 @@ func logic(d *definition.Definition, e Execution) Logic {
 	}
 	out := Logic{
 		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter,
-		EveryChange: l.ChildChanges == "All",
+		EveryChange: l.ChildChanges == "All", Chart: l.Chart != "",
+	}
+	if out.Chart {
+		out.Command = chartCommand(d)
 	}
 	for _, f := range d.Files {
 		key := strings.ReplaceAll(f.Path, "/", "__")
@@ -339,6 +342,16 @@ func logic(d *definition.Definition, e Execution) Logic {
 		}
 	}
 	return out
+}
+
+// chartCommand returns the command that renders a chart. The kinds of the children are
+// among the capabilities that the templates see, because the cluster has them.
+func chartCommand(d *definition.Definition) []string {
+	command := []string{"sh", definition.ChartProgram}
+	for _, c := range d.Operator.Spec.Children {
+		command = append(command, "--api-versions="+c.APIVersion, "--api-versions="+c.APIVersion+"/"+c.Kind)
+	}
+	return slices.Compact(command)
 }
 
 func runtime(p *decided, spec v1alpha1.Spec) Runtime {
@@ -397,6 +410,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 			r.SecretStatus = append(r.SecretStatus, f.Name)
 		}
 	}
+	r.Chart = p.Logic.Chart
 	r.Token = runtimeToken(p)
 	if p.Reconcile.Execution.OneReconcilePod {
 		r.Patches = runtimePatches(p)

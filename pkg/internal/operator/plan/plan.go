@@ -155,6 +155,7 @@ type Logic struct {
 	Resources   v1alpha1.Resources
 	ResyncAfter bool // it may request another run after a delay
 	EveryChange bool // the creation and every change of the status of a child run it
+	Chart       bool // it renders a Helm chart
 	Files       []File
 	Parameters  []File
 }
@@ -330,6 +331,7 @@ type Runtime struct {
 	EventSource       string           `json:"eventSource"`
 	Sensors           []string         `json:"sensors"`
 	EmitsEvents       bool             `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready
+	Chart             bool             `json:"chart,omitempty"`       // the logic reads the spec alone, as the values of a chart
 	Token             *RuntimeToken    `json:"token,omitempty"`       // the rotated token
 	Worker            string           `json:"worker,omitempty"`      // its Deployment, Service and Lease; empty: Workflows reconcile
 	Concurrency       int              `json:"concurrency,omitempty"` // custom resources that the worker reconciles at a time

@@ -251,13 +251,21 @@ func observe(t *testing.T, name, dir string) observed {
 func needLogic(t *testing.T, definition []byte) {
 	t.Helper()
 	var d struct {
-		Spec struct{ Logic struct{ Command []string } }
+		Spec struct {
+			Logic struct {
+				Command []string
+				Chart   string
+			}
+		}
 	}
 	if err := yaml.Unmarshal(definition, &d); err != nil {
 		t.Fatal(err)
 	}
 	if command := d.Spec.Logic.Command; len(command) > 0 {
 		need.Program(t, command[0])
+	}
+	if d.Spec.Logic.Chart != "" {
+		need.Program(t, "helm")
 	}
 }
 
