@@ -2,11 +2,11 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +24,7 @@ type initFlags struct {
 	dir     string
 	crd     string   // file with the CustomResourceDefinition; empty: a new kind
 	objects []string // files with objects that become the children
+	chart   string   // directory or archive of the chart that makes the children
 }
 
 func newInit(s streams) *cobra.Command {
@@ -42,12 +43,18 @@ object, or with --logic a program. To start from something that exists, use:
   --from-manifest  Objects in files. Each becomes a child. Values that users
                    typically set, such as image, replicas and host, become
                    fields of the new kind.
+  --from-chart     A Helm chart, as a directory or an archive. Its values become the
+                   fields of the new kind, and helm renders it for each custom
+                   resource.
   --from-crd       The CustomResourceDefinition of an existing kind.`,
 		Example: `  # Create a project
   argoperator init guestbook --group example.com --kind Guestbook
 
   # Create a project with a Python program instead of a template
   argoperator init shop --group example.com --kind Shop --logic python
+
+  # Create a project from a Helm chart
+  argoperator init shop --group example.com --kind Shop --from-chart ./chart
 
   # Create a project for a kind that a cluster has
   kubectl get crd certificates.cert-manager.io -o yaml | argoperator init certs --from-crd -
@@ -74,6 +81,7 @@ object, or with --logic a program. To start from something that exists, use:
 			"resource: "+strings.Join(scaffold.Children(), "|"))
 	cmd.Flags().StringVar(&o.Logic, "logic", "", "make the object with a program in a language: "+strings.Join(scaffold.Languages(), "|"))
 	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of an existing kind, or - for standard input")
+	cmd.Flags().StringVar(&flags.chart, "from-chart", "", "directory or archive of a Helm chart that makes the objects")
 	cmd.Flags().
 		StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or - for "+
 			"standard input; repeatable")
@@ -111,7 +119,7 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 		return err
 	}
 	flags.options.Tool = pinned(release.Read())
-	project, err := newProject(s, flags)
+	project, err := newProject(cmd.Context(), s, flags)
 	if err != nil {
 		return err
 	}
@@ -121,6 +129,11 @@ func initialize(cmd *cobra.Command, s streams, flags initFlags) error {
 	}
 	if result.Findings.HasErrors() {
 		return refuse(s, result)
+	}
+	if flags.chart != "" {
+		if err := reportFrom(s, result.Text, result.Findings); err != nil {
+			return err
+		}
 	}
 	dir := cmp.Or(flags.dir, flags.options.Name)
 	if err := write(s, dir, result.Files); err != nil {
@@ -152,7 +165,9 @@ func excluded(cmd *cobra.Command, flags initFlags) error {
 func (f initFlags) source() (flag, says string, rest []string) {
 	switch {
 	case len(f.objects) > 0:
-		return "from-manifest", "the manifests define the children", []string{"child", "logic", "from-crd"}
+		return "from-manifest", "the manifests define the children", []string{"child", "logic", "from-crd", "from-chart"}
+	case f.chart != "":
+		return "from-chart", "the chart defines the children", []string{"child", "logic", "from-crd"}
 	case f.crd != "":
 		return "from-crd", "the CustomResourceDefinition defines it", []string{"group", "plural", "version", "scope"}
 	}
@@ -220,8 +235,10 @@ func explained(p scaffold.Problem) string {
 }
 
 // newProject creates the project for the flags.
-func newProject(s streams, flags initFlags) (scaffold.Project, error) {
+func newProject(ctx context.Context, s streams, flags initFlags) (scaffold.Project, error) {
 	switch {
+	case flags.chart != "":
+		return fromChart(ctx, s, flags)
 	case len(flags.objects) > 0:
 		return fromManifests(s, flags)
 	case flags.crd == "":
@@ -261,13 +278,7 @@ func readCRD(stdin io.Reader, name string) ([]byte, error) {
 
 // refuse prints why a project cannot be created.
 func refuse(s streams, result scaffold.Result) error {
-	err := reportFrom(s, func(name string) []byte {
-		i := slices.IndexFunc(result.Files, func(f scaffold.File) bool { return f.Path == name })
-		if i < 0 {
-			return nil
-		}
-		return result.Files[i].Data
-	}, result.Findings)
+	err := reportFrom(s, result.Text, result.Findings)
 	if errors.Is(err, errFindings) {
 		s.say("wrote nothing, because the project would have errors")
 	}

@@ -42,7 +42,9 @@ type Use struct {
 }
 
 // Uses returns every reason to start a program. The documentation lists them.
-func Uses() []Use { return []Use{Git, Kubectl, Server, Runtime, Logic, Docker, Container, Taskkill} }
+func Uses() []Use {
+	return []Use{Git, Kubectl, Helm, Server, Runtime, Logic, Docker, Container, Taskkill}
+}
 
 const (
 	onPath  = "`PATH`"
@@ -60,6 +62,10 @@ var (
 	Kubectl = Use{
 		Program: "kubectl", Commands: "`diff --live`, `doctor`, `generate --uninstall=leftovers`", ChosenBy: onPath,
 		For: "reads the cluster of your kubeconfig",
+	}
+	Helm = Use{
+		Program: "helm", Commands: "`init --from-chart`", ChosenBy: onPath,
+		For: "renders the chart with its default values, with `template`",
 	}
 	Server = Use{
 		Program: "argoperator-dev", Commands: "`dev`", ChosenBy: "the directory of `argoperator`, then `PATH`",

@@ -34,6 +34,10 @@ type Project struct {
 	Children []Child
 	// Logic is nil if templates render the children.
 	Logic *Logic
+	// Rendered are the objects of the sample, if a chart makes them.
+	Rendered []Rendered
+	// Finalizer of the custom resources, for children that they cannot own.
+	Finalizer bool
 	// Status lists fields of the custom resource's status with their expressions.
 	Status []Field
 	// Kept describes the children in the README, such as "a Deployment".
@@ -102,8 +106,13 @@ type Child struct {
 	Expect map[string]any
 }
 
-// Logic is the program that computes the children.
+// Rendered is an object that a chart makes of the sample.
+type Rendered struct{ APIVersion, Kind, Name string }
+
+// Logic is the program or the chart that computes the children.
 type Logic struct {
+	Chart   string // its directory, in place of the other fields
+	Random  bool   // the chart has another result for each call
 	Image   string
 	Command string   // as YAML
 	Comment []string // lines before the command
@@ -128,6 +137,15 @@ type Result struct {
 	Apply string
 	// Programs reports whether the project has custom code.
 	Programs bool
+}
+
+// Text returns the content of a file; nil if there is none.
+func (r Result) Text(name string) []byte {
+	i := slices.IndexFunc(r.Files, func(f File) bool { return f.Path == name })
+	if i < 0 {
+		return nil
+	}
+	return r.Files[i].Data
 }
 
 // page is the data of the templates.
