@@ -205,12 +205,21 @@ func (s *Simulation) internal(k cluster.Key, o cluster.Object) bool {
 	if k.GroupResource != workflowsResource {
 		return false
 	}
-	w, err := workflowOf(o)
-	if err != nil {
-		return false // the Workflow controller would not run it either
+	which := version{k, o.GetResourceVersion()}
+	internal, known := s.internals[which]
+	if !known {
+		if w, err := workflowOf(o); err == nil { // else the Workflow controller would not run it either
+			_, _, internal = s.origin(w)
+		}
+		s.internals[which] = internal
 	}
-	_, _, ok := s.origin(w)
-	return ok
+	return internal
+}
+
+// version identifies a state of an object.
+type version struct {
+	key     cluster.Key
+	version string
 }
 
 // Normalized returns an object as a user would apply it: without what the API server

@@ -67,7 +67,8 @@ type Simulation struct {
 	sources       []*eventsv1.EventSource
 	timers        []timer
 	workers       []*worker
-	later         time.Duration // how long Workflows have waited so far; programs see their clock advanced by this much
+	internals     map[version]bool // Workflows: whether they are the operators' own
+	later         time.Duration    // how long Workflows have waited so far; programs see their clock advanced by this much
 	progressFunc  func(what string)
 	runner        Runner
 	trace         Trace
@@ -78,7 +79,7 @@ type Simulation struct {
 func New(in Inputs) (*Simulation, error) {
 	s := &Simulation{
 		now: in.Now, started: time.Now(), runner: in.Runner, progressFunc: in.Progress, watched: cluster.Watched(in.Objects),
-		configMaps: map[string]*corev1.ConfigMap{}, templates: map[string]*wfv1.WorkflowTemplate{},
+		configMaps: map[string]*corev1.ConfigMap{}, templates: map[string]*wfv1.WorkflowTemplate{}, internals: map[version]bool{},
 		policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{},
 	}
 	if s.now == nil {

@@ -1,10 +1,11 @@
 # Runs the worker of an operator for the simulation: it takes commands from the API server in
 # memory instead of the Sensor, one at a time, and lets the simulation run the logic.
+import http.client
 import json
 import os
 import sys
 import time
-import urllib.request
+import urllib.parse
 
 sys.path.insert(0, sys.argv[1])
 
@@ -13,10 +14,16 @@ from run import deep_thread, read_config, utc_now  # noqa: E402
 from worker import DUE, Worker  # noqa: E402
 
 
-def ask(path, value):
-    request = urllib.request.Request(os.environ["ARGOPERATOR_API"] + "/argoperator.dev/" + path, json.dumps(value).encode())
-    with urllib.request.urlopen(request) as answer:
-        return json.loads(answer.read())
+class Simulation:
+    """The simulation, over one connection."""
+
+    def __init__(self, address):
+        place = urllib.parse.urlsplit(address)
+        self.connection = http.client.HTTPConnection(place.hostname, place.port, timeout=None)
+
+    def ask(self, path, value):
+        self.connection.request("POST", "/argoperator.dev/" + path, json.dumps(value).encode(), {})
+        return json.loads(self.connection.getresponse().read())
 
 
 class Hurry:
@@ -35,25 +42,25 @@ class Hurry:
 class Simulated(Programs):
     """Lets the simulation run the program."""
 
-    def __init__(self, seconds):
-        self.seconds = seconds
+    def __init__(self, simulation, seconds):
+        self.simulation, self.seconds = simulation, seconds
 
     def start(self, name, key):
-        answer = ask("call", {"directory": name, "key": key})
+        answer = self.simulation.ask("call", {"directory": name, "key": key})
         return answer["inTime"], answer["code"]
 
 
-def main():
-    hurry = Hurry()
-    times = (hurry.sleep, hurry) if "hurry" in sys.argv else (time.sleep, time.monotonic)
-    worker = Worker(os.environ, [read_config(os.environ["ARGOPERATOR_CONFIG"])], utc_now, *times)
+def main(env, arguments):
+    hurry, simulation = Hurry(), Simulation(env["ARGOPERATOR_API"])
+    times = (hurry.sleep, hurry) if "hurry" in arguments else (time.sleep, time.monotonic)
+    worker = Worker(env, [read_config(env["ARGOPERATOR_CONFIG"])], utc_now, *times)
     operator = next(iter(worker.operators.values()))
     operator.looked = True  # the replay of all custom resources comes before events of other objects
     if operator.config.get("logic"):
-        operator.logic = Simulated(operator.config["logic"]["seconds"])
+        operator.logic = Simulated(simulation, operator.config["logic"]["seconds"])
     client, result = worker.client(), {}
     while True:
-        command, turns = ask("next", result), []
+        command, turns = simulation.ask("next", result), []
         requested = []
         if command.get("event"):
             requested = worker.turns_for(operator.name, command["event"])
@@ -73,4 +80,4 @@ def main():
 
 
 if __name__ == "__main__":
-    deep_thread(main).join()
+    deep_thread(lambda: main(os.environ, sys.argv[1:])).join()
