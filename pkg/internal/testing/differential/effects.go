@@ -109,7 +109,7 @@ func withoutLabels(o map[string]any) map[string]any {
 	return o
 }
 
-func encoded(o map[string]any) string {
+func encoded(o any) string {
 	out, err := json.Marshal(o)
 	if err != nil {
 		panic(err) // unreachable: plain data

@@ -2,12 +2,11 @@ package differential
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
@@ -264,7 +263,7 @@ func missing(value, part any, path string) string {
 
 func decodedText(data string) any {
 	var out any
-	if err := yaml.Unmarshal([]byte(data), &out); err != nil {
+	if err := json.Unmarshal([]byte(data), &out); err != nil {
 		panic(err) // unreachable: encoded before
 	}
 	return out

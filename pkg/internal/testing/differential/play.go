@@ -121,7 +121,8 @@ func (j *player) report(kind string, w *world, step, detail string) {
 var notSimulated = []string{diag.PrivilegeEscalation, diag.UnrestrictedTarget, diag.StatusNotWritten, diag.SecretExposed}
 
 // falseError plays custom resources on an operator that lint rejects: none may work.
-func (j *player) falseError(operators []operator, wrong diag.List) error {
+func (j *player) falseError(operators []operator, wrong diag.List) (err error) {
+	defer func() { err = errors.Join(err, j.close()) }()
 	codes := []string{}
 	for _, f := range wrong {
 		if slices.Contains(notSimulated, f.Code) {
@@ -138,6 +139,7 @@ func (j *player) falseError(operators []operator, wrong diag.List) error {
 		if err != nil {
 			return err
 		}
+		j.worlds = append(j.worlds, w)
 		if err := w.create(cr); err != nil {
 			continue // the API server rejects it
 		}
@@ -183,11 +185,7 @@ func (w *world) isReady() bool {
 
 // life plays the life of a custom resource on all engines.
 func (j *player) life(operators []operator) (err error) {
-	defer func() {
-		for _, w := range j.worlds {
-			err = errors.Join(err, w.Close())
-		}
-	}()
+	defer func() { err = errors.Join(err, j.close()) }()
 	for _, o := range operators {
 		w, err := o.begin(j.c, j.runner)
 		if err != nil {
@@ -228,6 +226,15 @@ func (j *player) life(operators []operator) (err error) {
 		return err
 	}
 	return j.deletion()
+}
+
+// close ends the workers of all worlds.
+func (j *player) close() error {
+	var errs []error
+	for _, w := range j.worlds {
+		errs = append(errs, w.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // hasSecond reports whether there is another custom resource before the one that lives. None

@@ -1,16 +1,18 @@
 package differential
 
 import (
-	"bufio"
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
@@ -21,11 +23,21 @@ var server string
 
 // Python runs the operator's own programs in one interpreter, which has imported them. A
 // life of an operator starts hundreds of pods, and starting Python for each takes longer
-// than all the rest. It must not be used concurrently.
+// than all the rest. Only a worker may run at the same time as another program.
 type Python struct {
 	in  io.WriteCloser
-	out *bufio.Reader
 	cmd *exec.Cmd
+
+	mu      sync.Mutex
+	started int                 // programs
+	waiting map[int]chan answer // by the number of the program; nil: the interpreter has ended
+}
+
+// answer is the end of a program.
+type answer struct {
+	Number int    `json:"number"`
+	Code   int    `json:"code"`
+	Output string `json:"output"`
 }
 
 // StartPython starts the interpreter. runtime is the directory of the programs.
@@ -40,8 +52,56 @@ func StartPython(runtime string) (*Python, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Python{in, bufio.NewReader(out), cmd}, cmd.Start()
+	p := &Python{in: in, cmd: cmd, waiting: map[int]chan answer{}}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go p.read(json.NewDecoder(out))
+	return p, nil
 }
+
+// read delivers the answers, until there are no more.
+func (p *Python) read(answers *json.Decoder) {
+	for {
+		var one answer
+		err := answers.Decode(&one)
+		p.mu.Lock()
+		if err != nil {
+			for _, waiting := range p.waiting {
+				close(waiting)
+			}
+			p.waiting = nil
+			p.mu.Unlock()
+			return
+		}
+		p.waiting[one.Number] <- one
+		delete(p.waiting, one.Number)
+		p.mu.Unlock()
+	}
+}
+
+// start starts a program, and returns where its end arrives.
+func (p *Python) start(request map[string]any) (<-chan answer, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.waiting == nil {
+		return nil, errEnded
+	}
+	p.started++
+	request["number"] = p.started
+	line, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		return nil, fmt.Errorf("asking Python: %w", err)
+	}
+	end := make(chan answer, 1)
+	p.waiting[p.started] = end
+	return end, nil
+}
+
+var errEnded = errors.New("Python has ended")
 
 // Close ends the interpreter.
 func (p *Python) Close() error {
@@ -55,44 +115,35 @@ func (p *Python) Close() error {
 // only, so no path in their files has to be rewritten.
 func (*Python) Isolated() bool { return true }
 
-// Run implements simulate.Runner.
+// Run implements simulate.Runner. A worker lives as long as the simulation.
 func (p *Python) Run(ctx context.Context, program simulate.Program) (output []byte, exitCode int, err error) {
 	env := map[string]string{}
 	for _, pair := range program.Env {
 		name, value, _ := strings.Cut(pair, "=")
 		env[name] = cluster.LocalPaths(value, program.Mounts)
 	}
-	script := ""
-	var arguments []string
-	for i, word := range program.Command {
-		if strings.HasSuffix(word, ".py") {
-			script, arguments = strings.TrimSuffix(filepath.Base(word), ".py"), program.Command[i+1:]
-			break
-		}
-	}
-	if script == "worker" { // it lives as long as the simulation
-		return simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH")}}.Run(ctx, program)
-	}
-	if !program.API || script == "" {
+	i := slices.IndexFunc(program.Command, func(word string) bool { return strings.HasSuffix(word, ".py") })
+	if !program.API || i < 0 {
 		return nil, 0, fmt.Errorf("%q is no program of argoperator", program.Command)
 	}
-	request, err := json.Marshal(map[string]any{"program": script, "arguments": arguments, "env": env})
+	request := map[string]any{"arguments": program.Command[i+1:], "env": env}
+	canceled := ctx.Done()
+	if name := strings.TrimSuffix(filepath.Base(program.Command[i]), ".py"); name == "worker" {
+		request["worker"] = cluster.LocalPaths(program.Command[i], program.Mounts)
+	} else {
+		request["program"], canceled = name, nil // it ends soon
+	}
+	end, err := p.start(request)
 	if err != nil {
 		return nil, 0, err
 	}
-	if _, err := p.in.Write(append(request, '\n')); err != nil {
-		return nil, 0, fmt.Errorf("asking Python: %w", err)
+	select {
+	case one, ended := <-end:
+		if !ended {
+			return nil, 0, errEnded
+		}
+		return []byte(one.Output), one.Code, nil
+	case <-canceled:
+		return nil, 0, context.Cause(ctx)
 	}
-	line, err := p.out.ReadBytes('\n')
-	if err != nil {
-		return nil, 0, fmt.Errorf("the answer of Python: %w", err)
-	}
-	var answer struct {
-		Code   int    `json:"code"`
-		Output string `json:"output"`
-	}
-	if err := json.Unmarshal(line, &answer); err != nil {
-		return nil, 0, fmt.Errorf("the answer of Python: %w", err)
-	}
-	return []byte(answer.Output), answer.Code, nil
 }

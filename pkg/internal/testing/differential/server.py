@@ -1,9 +1,11 @@
-"""Runs the programs of an operator's pods, one after the other, in this process. A request is a line of JSON with the
-program, its arguments and its environment; the answer is one with its exit code and its output."""
+"""Runs the programs of operators in this process: those of pods one after the other, and each worker in a thread of its
+own. A request is a line of JSON with its number, the program, its arguments and its environment; the answer is one with the
+number, the exit code and the output."""
 import contextlib
 import datetime
 import gc
 import http.client
+import importlib.util
 import io
 import json
 import socket
@@ -17,8 +19,11 @@ import diagnose  # noqa: E402
 import reconcile  # noqa: E402
 
 gc.freeze()
-answers = sys.stdout
+gc.set_threshold(50000, 20, 20)  # a program ends before it has made much garbage
+answers, answering = sys.stdout, threading.Lock()
+sys.stdout = io.StringIO()  # of workers, which keep their lines
 paused = 0.0
+drivers = []  # the module that runs workers
 
 
 def sleep(seconds):
@@ -83,16 +88,46 @@ def run(program, arguments, env):
     return reconcile.main(arguments, env, sleep, lambda: time.monotonic() + paused, now)
 
 
+def captured(**request):
+    output, code = io.StringIO(), 1
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        try:
+            code = run(**request)
+        except Exception:  # as the interpreter does for a program of its own
+            traceback.print_exc()
+    return code, output.getvalue()
+
+
+def work(number, path, arguments, env):
+    """Runs a worker until the simulation, which it asks for commands, closes the connection."""
+    try:
+        driver(path).main(env, arguments)
+    except Exception:
+        answer(number, 1, traceback.format_exc())
+
+
+def driver(path):
+    if not drivers:
+        spec = importlib.util.spec_from_file_location("driver", path)
+        drivers.append(importlib.util.module_from_spec(spec))
+        spec.loader.exec_module(drivers[0])
+    return drivers[0]
+
+
+def answer(number, code, output):
+    with answering:
+        answers.write(json.dumps({"number": number, "code": code, "output": output}) + "\n")
+        answers.flush()
+
+
 def serve():
     for line in sys.stdin:
-        output, code = io.StringIO(), 1
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            try:
-                code = run(**json.loads(line))
-            except Exception:  # as the interpreter does for a program of its own
-                traceback.print_exc()
-        answers.write(json.dumps({"code": code, "output": output.getvalue()}) + "\n")
-        answers.flush()
+        request = json.loads(line)
+        number = request.pop("number")
+        if "worker" in request:
+            threading.Thread(target=work, args=(number, request["worker"], request["arguments"], request["env"]), daemon=True).start()
+        else:
+            answer(number, *captured(**request))
 
 
 threading.stack_size(256 << 20)  # as in reconcile.py

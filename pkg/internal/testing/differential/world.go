@@ -35,6 +35,7 @@ type world struct {
 	grants    []argo.Grant
 	forbidden []string // requests that the roles of the operator do not allow
 
+	last    snapshot
 	checked map[string]string // the versions of the objects that a relist has left as they are
 
 	wasReady bool // children have been made ready
@@ -312,11 +313,18 @@ func textAt(value any, path ...string) string {
 type snapshot struct {
 	essence  map[string]any // by object, without what depends on time and order
 	versions map[string]string
+	uid      string // of the custom resource
 }
 
 func (w *world) snapshot() snapshot {
-	out := snapshot{map[string]any{}, map[string]string{}}
-	all := w.Objects()
+	all := slices.DeleteFunc(w.Objects(), func(o map[string]any) bool { return o["kind"] == "Event" })
+	out := snapshot{map[string]any{}, map[string]string{}, w.uid}
+	for _, o := range all {
+		out.versions[placeOf(o)] = textAt(o, "metadata", "resourceVersion")
+	}
+	if out.uid == w.last.uid && maps.Equal(out.versions, w.last.versions) {
+		return w.last
+	}
 	var uids []string
 	name := func(uid, place string) { // also in the data of a Secret
 		encode := base64.StdEncoding.EncodeToString
@@ -330,13 +338,9 @@ func (w *world) snapshot() snapshot {
 	}
 	named := strings.NewReplacer(uids...)
 	for _, o := range all {
-		if o["kind"] == "Event" {
-			continue
-		}
-		key := placeOf(o)
-		out.versions[key] = textAt(o, "metadata", "resourceVersion")
-		out.essence[key] = decodedText(named.Replace(string(text(w.essential(o)))))
+		out.essence[placeOf(o)] = decodedText(named.Replace(encoded(w.essential(o))))
 	}
+	w.last = out
 	return out
 }
 
