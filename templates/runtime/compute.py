@@ -19,7 +19,7 @@ def named(run, live, related):
     return names
 
 
-def computed_status(run, cr, live, related):
+def computed_status(run, cr, live, related, say=log):
     """The status fields of the definition. A field whose expression fails is omitted. One that reads related objects
     keeps its value if they could not be read, so that there are none by name."""
     status, names, unread = {}, named(run, live, related), run.related and not related
@@ -30,7 +30,7 @@ def computed_status(run, cr, live, related):
         try:
             status[field] = built(node, cr, names)
         except ExpressionError as error:
-            log(f"status.{field} is left out: {told({'secret': field in run.config.get('secretStatus', [])}, error)}")
+            say(f"status.{field} is left out: {told({'secret': field in run.config.get('secretStatus', [])}, error)}")
     return status
 
 

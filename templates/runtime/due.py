@@ -1,14 +1,18 @@
 """Why a custom resource needs a run."""
+import json
+import zlib
+
 from api import Refused
-from compute import items, key_of, mentions, unready_reason
+from compute import computed_status, items, key_of, located, mentions, unready_reason
 from expressions import built
 from names import DEFINITION, INPUTS, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
 from run import digest_of_inputs, display_name, identity, name_of
-from status import ready_condition
+from status import ready_condition, shows
 from values import ExpressionError
 
 UNFIT = {"expr": None}  # an expression that only the Sensor can evaluate
+CONTENT = "argoperator.dev/content"  # the content of a child, compressed; no object has such a field
 
 
 def due(run, cr, children, related=None):
@@ -62,13 +66,33 @@ def missing(run, cr, entry, children):
 
 def status_outdated(run, cr, children):
     """Why the status of a custom resource differs from the state of its children, or ""."""
-    if not run.parent["status"] or "conditions" in (run.parent.get("lacks") or []):
+    if not run.parent["status"]:
+        return ""
+    if status_reads_children(run):
+        live = located(run, cr, [content_of(child) for child in children])
+        if not shows(run, cr, computed_status(run, cr, live, {}, say=lambda text: None)):
+            return "its status is computed from another state of its children"
+    if "conditions" in (run.parent.get("lacks") or []):
         return ""
     ready, waiting = ready_condition(cr), any(unready_reason(run, child) for child in children)
     state = ready.get("status"), ready.get("reason")
     if waiting and state == ("True", "Reconciled"):
         return "is shown as ready, and a child is not"
     return "is not ready" if state[0] != "True" and not (waiting and state == ("False", "Progressing")) else ""
+
+
+def status_reads_children(run):
+    """Whether the definition computes the status from children."""
+    return mentions((run.config.get("status") or {}).get("object") or {}, "$children")
+
+
+def content(child):
+    """The content of a child, to be kept while there may be many of them."""
+    return zlib.compress(json.dumps(child).encode())
+
+
+def content_of(child):
+    return json.loads(zlib.decompress(child[CONTENT])) if CONTENT in child else child
 
 
 def related_outdated(run, cr, related):

@@ -1,7 +1,7 @@
 """resync and enqueue: start a run for each custom resource that needs one."""
 from api import ApiError, log
 from compute import UNMET, unready_reason
-from due import due, finalization_reason, last_run_failed, related_outdated
+from due import CONTENT, content, due, finalization_reason, last_run_failed, related_outdated, status_reads_children
 from names import MANAGED_BY, OWNER_UID, WORKFLOWS, path_of
 from parent import request_computation
 from related import condensed
@@ -32,14 +32,14 @@ def look(run, start, failed=0, first=lambda cr: ""):
 
 
 def condensed_child(run, child):
-    """The part of a child that shows its identity and whether it needs a run, because there may be many. Fields that a
-    template may read to locate another child are not kept, so that child is not found and its custom resource gets a
-    run."""
+    """The part of a child that shows its identity and whether it needs a run, because there may be many. All of it is kept,
+    compressed, if the status is computed from children."""
     metadata = {key: child["metadata"][key] for key in (
         "namespace", "name", "uid", "labels", "annotations", "ownerReferences") if key in child["metadata"]}
     metadata["managedFields"] = [{key: entry[key] for key in ("manager", "subresource", "time") if key in entry}
                                  for entry in child["metadata"].get("managedFields") or []]
-    return {"apiVersion": child["apiVersion"], "kind": child["kind"], "metadata": metadata, UNMET: unready_reason(run, child)}
+    kept = {CONTENT: content(child)} if status_reads_children(run) else {}
+    return dict(kept, apiVersion=child["apiVersion"], kind=child["kind"], metadata=metadata, **{UNMET: unready_reason(run, child)})
 
 
 def list_all(run, kind, selector=""):

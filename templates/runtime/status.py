@@ -80,23 +80,49 @@ def write_status(run, cr, generation, status, conditions):
 
 
 def patch_status(run, cr, generation, status, conditions):
-    current = cr.get("status") or {}
-    mine = {given["type"] for given in conditions}
-    conditions = [given for given in status.get("conditions") or [] if given["type"] not in mine] + conditions
-    want = known_fields(run, without_nulls(dict(status, observedGeneration=generation, conditions=[
-        filled(given, current.get("conditions") or [], generation, run.now()) for given in conditions])))
-    manager = run.operator + "-status"
-    owned = {}
-    for entry in cr["metadata"].get("managedFields") or []:
-        if entry.get("manager") == manager and entry.get("subresource") == "status":
-            owned = (entry.get("fieldsV1") or {}).get("f:status") or {}
+    current, owned = cr.get("status") or {}, owned_fields(run, cr)
+    want = wanted_status(run, cr, generation, status, conditions, run.now())
     if is_applied(want, current, owned):
         return
+    manager = status_manager(run)
     body = {"metadata": {"resourceVersion": cr["metadata"]["resourceVersion"]}, "status": merge_patch_for(want, current, owned)}
     written = run.client.request("PATCH", run.parent_path("status"), body, {"fieldManager": manager},
                                  "application/merge-patch+json")
     log("status: " + "; ".join(f"{given['type']}={given['status']} {given['reason']}" for given in want.get("conditions") or []))
     emit_event(run, cr, written)
+
+
+def status_manager(run):
+    return run.operator + "-status"
+
+
+def owned_fields(run, cr):
+    """The fields of the status that the operator has set, as managedFields lists them."""
+    owned = {}
+    for entry in cr["metadata"].get("managedFields") or []:
+        if entry.get("manager") == status_manager(run) and entry.get("subresource") == "status":
+            owned = (entry.get("fieldsV1") or {}).get("f:status") or {}
+    return owned
+
+
+def wanted_status(run, cr, generation, status, conditions, now):
+    """A status as it is written. `conditions` replace those of the same type."""
+    current = (cr.get("status") or {}).get("conditions") or []
+    mine = {given["type"] for given in conditions}
+    conditions = [given for given in status.get("conditions") or [] if given["type"] not in mine] + conditions
+    return known_fields(run, without_nulls(dict(status, observedGeneration=generation, conditions=[
+        filled(given, current, generation, now) for given in conditions])))
+
+
+def shows(run, cr, status):
+    """Whether a custom resource has the fields of the status that the definition computes, and these values."""
+    current, fields = cr.get("status") or {}, (run.config.get("status") or {}).get("object") or {}
+    want = wanted_status(run, cr, current.get("observedGeneration"), status, [], "")
+    found = {given.get("type"): given for given in current.get("conditions") or []}
+    have = {key: current[key] for key in fields if key in current}
+    have["conditions"] = [found.get(given["type"]) for given in want.get("conditions") or []]
+    owned = {key: value for key, value in owned_fields(run, cr).items() if key != "f:conditions"}
+    return is_applied({key: value for key, value in want.items() if key != "observedGeneration"}, have, owned)
 
 
 def known_fields(run, status):

@@ -10,7 +10,7 @@ from reconcile import deep
 from run import Run
 
 from .fakecluster import (
-    CR, DEPLOYMENT, DEPLOYMENTS, FINALIZER, REPLICAS, SHARD, WEB, WORKFLOWS, Case, TemplatesCase, deployment, labels,
+    CR, DEPLOYMENT, DEPLOYMENTS, FINALIZER, READY_REPLICAS, REPLICAS, SHARD, WEB, WORKFLOWS, Case, TemplatesCase, deployment, labels,
     once, plain_text, readiness, settings,
 )
 
@@ -23,7 +23,7 @@ class ResyncTest(Case):
         child = deployment(uid="d", managedFields=[
             {"manager": "memcached", "time": "2026-01-01T00:00:02Z"}, {"manager": "old", "time": "2026-01-01T00:00:01Z"},
             {"manager": "kcm", "subresource": "status", "time": "2026-01-01T00:00:09Z"}], **labels())
-        self.write("config.json", dict(self.config, **(config or {})))
+        self.write("config.json", dict(self.config, **dict({"status": {"object": {}}}, **(config or {}))))
         run = Run(self.env, None, None)
         return due(run, merged(obj, cr or {}), [child] if children is None else children(child))
 
@@ -110,11 +110,38 @@ class ResyncTest(Case):
                     {"children": [kept, other]})
                 self.assertTrue(want in got if want else got == "", got)
 
+    def test_due_for_a_status_computed_from_children(self):
+        def state(**status):
+            return {"status": status, "metadata": {"managedFields": [{
+                "manager": "memcached-status", "subresource": "status", "fieldsV1": {"f:status": {"f:name": {}, "f:readyReplicas": {}}}}]}}
+        custom = {"type": "Custom", "status": "True", "reason": "Custom", "message": "", "observedGeneration": 3, "lastTransitionTime": "t"}
+        two = ["if", ["eq", READY_REPLICAS["expr"], ["lit", 2]], ["lit", "True"], ["lit", "False"]]
+        computed = {"array": [{"object": {"type": plain_text("Custom"), "status": {"expr": two}}}]}
+        fails = {"expr": ["get", ["lit", "text"], "field"]}
+        ready = {"type": "Ready", "status": "True"}
+        rows = (
+            ("the same", {"readyReplicas": READY_REPLICAS}, state(readyReplicas=2), False),
+            ("another value", {"readyReplicas": READY_REPLICAS}, state(readyReplicas=1), True),
+            ("not there yet", {"readyReplicas": READY_REPLICAS}, {}, True),
+            ("no value any more", {"name": fails, "readyReplicas": READY_REPLICAS}, state(readyReplicas=2, name="a"), True),
+            ("no value, and none there", {"name": fails, "readyReplicas": READY_REPLICAS}, state(readyReplicas=2), False),
+            ("fields of others", {"readyReplicas": READY_REPLICAS}, state(readyReplicas=2, other=1), False),
+            ("not of children", {"other": plain_text("a")}, {}, False),
+            ("a condition", {"conditions": computed}, state(conditions=[ready, custom]), False),
+            ("another condition", {"conditions": computed}, state(conditions=[ready, dict(custom, status="False")]), True),
+            ("no condition yet", {"conditions": computed}, {}, True))
+        for reason, fields, cr, want in rows:
+            with self.subTest(reason):
+                got = self.due(cr, lambda child: [dict(child, status={
+                    "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2, "observedGeneration": 3})],
+                    {"status": {"object": fields}})
+                self.assertEqual("another state of its children" in got, want, got)
+
     def test_submits(self):
         self.cr()
         self.cluster.put(CR[:-3] + "two.dotted." + "x" * 60, {"metadata": {"generation": 1}})
         self.cluster.put(CR[:-3] + "three", {"metadata": {"generation": 1, "uid": "u3"}, "status": {
-            "observedGeneration": 1, "conditions": [{"type": "Ready", "status": "True"}]}})
+            "observedGeneration": 1, "readyReplicas": 0, "conditions": [{"type": "Ready", "status": "True"}]}})
         self.cluster.put(DEPLOYMENTS + "/three", deployment("three", **labels("u3")))
         self.cluster.page = 1
         self.cluster.faults = [once("POST", "workflows", 403, {"message": "quota"})]
@@ -238,6 +265,18 @@ class TemplatesResyncTest(TemplatesCase):
         self.live(DEPLOYMENTS + "/one")["status"] = {"readyReplicas": 2}
         self.run_command("resync")
         self.assertIn("team.one: is not ready", self.out)
+
+    def test_a_status_of_a_child_whose_event_was_lost(self):
+        self.env["ARGOPERATOR_KEY"] = "team.one"
+        self.cr()
+        self.config["children"] = [dict(WEB, name="deployment", **readiness(["lit", True]))]
+        self.config["status"] = {"object": {"readyReplicas": READY_REPLICAS}}
+        self.assertEqual(self.apply(("deployment", deployment())), 0)
+        for replicas, want in ((0, 0), (1, 1)):
+            self.live(DEPLOYMENTS + "/one")["status"] = {"readyReplicas": replicas}
+            self.run_command("resync")
+            self.assertIn(f"1 custom resources, {want} submitted", self.out)
+        self.assertIn("team.one: its status is computed from another state of its children", self.out)
 
     def test_kinds_that_lack_fields_of_the_status(self):
         self.config["parent"]["lacks"] = ["conditions", "observedGeneration"]
