@@ -183,6 +183,13 @@ func (w *world) isReady() bool {
 	return reason == ""
 }
 
+// showsReady reports whether there is a condition Ready, which shows failures.
+func (w *world) showsReady() bool {
+	cr, err := w.Get(w.cr)
+	conditions, _ := at(cr, "status", "conditions").([]any)
+	return err == nil && slices.ContainsFunc(conditions, func(c any) bool { return at(c, "type") == "Ready" })
+}
+
 // life plays the life of a custom resource on all engines.
 func (j *player) life(operators []operator) (err error) {
 	defer func() { err = errors.Join(err, j.close()) }()
@@ -290,7 +297,7 @@ func (j *player) step(name string, how mode, act func(*world) error) error {
 			return j.failed(w, name, err)
 		}
 		failures := w.failures()
-		w.failed = w.failed || how == normal && len(failures) > 0
+		w.failed = w.failed || len(failures) > 0 && (how == normal || !w.showsReady())
 		if how == normal && j.claims && len(failures) > 0 {
 			j.report(Failure, w, name, strings.Join(failures, "\n"))
 			return nil
