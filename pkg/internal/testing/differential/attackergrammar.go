@@ -7,10 +7,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/argoperator"
 )
 
-// The namespaces of a game. Two attackers have all rights in theirs, and none elsewhere.
+// The namespaces of a game. Two attackers have all rights in theirs. In a third, another one may write
+// custom resources of one name, and nothing else. They have no rights elsewhere.
 const (
 	attackers  = "team-a"
 	accomplice = "team-c"
+	common     = "common"
 	victims    = "team-b"
 	platform   = "platform"
 	system     = "kube-system"
@@ -185,7 +187,7 @@ func (o *target) child(name string) map[string]any {
 	}
 	metadata := map[string]any{"name": o.objectName(name, item)}
 	if !(child{kind: kind}).clusterScoped() && kind != "ClusterRoleBinding" && kind != "PriorityClass" {
-		switch o.pickOf(name+".namespace", "", "", "", "fixed", "chosen", "chosen", "prefixed") {
+		switch o.pickOf(name+".namespace", "", "", "", "", "fixed", "chosen", "chosen", "prefixed") {
 		case "fixed":
 			metadata["namespace"] = platform
 		case "chosen":
@@ -203,7 +205,7 @@ func (o *target) child(name string) map[string]any {
 	if update := o.pickOf(name+".update", "", "", "", "Recreate", "Never"); update != "" {
 		out["update"] = update
 	}
-	if o.rarely(o.at+name+".adopt", 3) && out["update"] != "Never" {
+	if o.rarely(o.at+name+".adopt", 2) && out["update"] != "Never" {
 		out["adopt"] = true
 	}
 	if o.rarely(o.at+name+".orphan", 6) {
@@ -327,7 +329,7 @@ func (o *target) patch() {
 // settings draws how the operator works.
 func (o *target) settings() {
 	install := map[string]any{}
-	if o.rarely(o.at+"policies", 12) {
+	if o.rarely(o.at+"policies", 4) {
 		install["admissionPolicies"] = false
 	}
 	switch o.pickOf("allowed", "", "", "", "teams", "platform") {
@@ -336,11 +338,11 @@ func (o *target) settings() {
 	case "platform":
 		install["allowedNamespaces"] = []any{platform}
 	}
-	if o.rarely(o.at+"finalizer", 3) {
+	if o.rarely(o.at+"finalizer", 2) {
 		o.spec["finalizer"] = map[string]any{}
 	}
 	reconcile := map[string]any{}
-	if engine := o.pickOf("engine", "", "", "", "", "", "", "direct", "workflow", "worker"); engine != "" {
+	if engine := o.pickOf("engine", "", "", "", "direct", "workflow", "worker", "worker"); engine != "" {
 		reconcile["engine"] = engine
 	}
 	if o.rarely(o.at+"conflicts", 6) {

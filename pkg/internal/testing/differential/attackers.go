@@ -20,6 +20,7 @@ type Operators struct {
 	*targets
 	Findings diag.List // warnings
 
+	engines  []string // by operator
 	objects  []manifest.Object
 	prepared *simulate.Prepared
 }
@@ -33,6 +34,9 @@ func DrawOperators(seed uint64, choices Choices) (*Operators, diag.List, error) 
 		return nil, result.Findings, err
 	}
 	o.Findings = result.Findings
+	for _, operator := range result.Operators {
+		o.engines = append(o.engines, operator.Engine())
+	}
 	for _, b := range result.Bundles() {
 		o.objects = append(o.objects, b.Objects...)
 	}
@@ -121,7 +125,7 @@ var othersKinds = []struct {
 // peace makes what exists before the attack: objects of others, and a tenant's custom
 // resources.
 func (g *Game) peace() error {
-	for _, name := range []string{attackers, accomplice, victims, platform, system, "default"} {
+	for _, name := range []string{attackers, accomplice, common, victims, platform, system, "default"} {
 		if err := g.Apply(map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}); err != nil {
 			return err
 		}
@@ -131,11 +135,18 @@ func (g *Game) peace() error {
 		if !strings.Contains(used, `"kind":"`+k.kind+`"`) {
 			continue
 		}
-		for _, place := range []string{victims, platform, system} {
+		for _, place := range []string{victims, common, platform, system} {
 			for _, name := range []string{"victim", "x-victim", "only"} {
 				metadata := map[string]any{"name": name, "namespace": place, "labels": map[string]any{"team": "victim"}}
-				if k.cluster {
+				switch {
+				case k.cluster:
 					delete(metadata, "namespace")
+				case name == "x-victim" && place == common:
+					owner, err := g.controller()
+					if err != nil {
+						return err
+					}
+					metadata["ownerReferences"] = []any{owner}
 				}
 				o := with(k.content, "apiVersion", k.apiVersion, "kind", k.kind, "metadata", metadata)
 				if name == "only" && g.rarely("only", 2) {
@@ -148,18 +159,29 @@ func (g *Game) peace() error {
 		}
 	}
 	for i := range g.o.specs {
-		for _, name := range []string{"bob", "victim"} {
+		for _, of := range [][2]string{{"bob", victims}, {"victim", victims}, {"bob", common}} {
+			name, place := of[0], of[1]
 			fields := map[string]any{
 				"ns": victims, "name": "of-" + name, "role": "view", "user": "bob", "text": "of-" + name, "items": []any{name + "-x"}, "labels": map[string]any{"a": "b"},
 			}
 			metadata := map[string]any{"annotations": with(map[string]any{}, "ns", victims, "name", name+"s", "text", "of-"+name)}
 			metadata["labels"] = maps.Clone(metadata["annotations"].(map[string]any))
-			if err := g.try(g.Apply(g.customResource(i, name, victims, metadata, fields))); err != nil {
+			if err := g.try(g.Apply(g.customResource(i, name, place, metadata, fields))); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// controller makes an object that controls others, and returns the owner reference to it.
+func (g *Game) controller() (map[string]any, error) {
+	owner := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "controller", "namespace": common}}
+	if err := g.Apply(owner); err != nil {
+		return nil, err
+	}
+	made := g.everything()[fmt.Sprint("v1 ", placeOf(owner))]
+	return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "name": "controller", "uid": textAt(made, "metadata", "uid"), "controller": true}, nil
 }
 
 // customResource returns a custom resource of an operator.
@@ -233,6 +255,11 @@ func theirs(o map[string]any) bool {
 	return place == attackers || place == accomplice
 }
 
+// own reports whether the attackers may write a custom resource.
+func (g *Game) own(o map[string]any) bool {
+	return g.isParent(o) && (theirs(o) || textAt(o, "metadata", "namespace") == common && textAt(o, "metadata", "name") == "mine")
+}
+
 func ownerUID(o map[string]any) string {
 	return textAt(o, "metadata", "labels", "argoperator.dev/owner-uid")
 }
@@ -282,8 +309,12 @@ func (g *Game) hostile(at string) (metadata, fields map[string]any) {
 // grab creates or changes a custom resource.
 func (g *Game) grab(at string) error {
 	metadata, fields := g.hostile(at)
-	cr := g.customResource(g.pick(at+"operator", len(g.o.specs)), oneOf(g.drawing, at+"cr", "mine", "victim", "bob"),
-		oneOf(g.drawing, at+"place", attackers, accomplice), metadata, fields)
+	name, place := oneOf(g.drawing, at+"cr", "mine", "victim", "bob"), oneOf(g.drawing, at+"place", attackers, accomplice, common)
+	if place == common {
+		name, fields["name"] = "mine", oneOf(g.drawing, at+"taken", "victim", "x-victim", "only", "bob", "of-bob")
+		fields["items"] = []any{fields["name"], oneOf(g.drawing, at+"too", "victim", "x-victim", "of-bob")}
+	}
+	cr := g.customResource(g.pick(at+"operator", len(g.o.specs)), name, place, metadata, fields)
 	g.log = append(g.log, "write "+oneLine(cr))
 	return g.try(g.Apply(cr))
 }
@@ -411,7 +442,7 @@ func (g *Game) editOthers(at string) error {
 	o := g.among(at+"other", func(o map[string]any) bool {
 		return !theirs(o) && !g.isParent(o) && textAt(o, "metadata", "namespace") != ""
 	})
-	if o == nil || !g.rarely("editor", 3) {
+	if o == nil || !g.rarely("editor", 2) {
 		return nil
 	}
 	labels, annotations := g.mark(at)
@@ -426,7 +457,7 @@ func (g *Game) editOthers(at string) error {
 
 // withdraw deletes a custom resource of the attackers.
 func (g *Game) withdraw(at string) error {
-	cr := g.among(at+"cr", func(o map[string]any) bool { return g.isParent(o) && theirs(o) })
+	cr := g.among(at+"cr", g.own)
 	if cr == nil {
 		return nil
 	}

@@ -15,8 +15,8 @@ import (
 // gamesEach is the number of games with each set of operators.
 const gamesEach = 10
 
-// TestAttackers plays games on drawn operators: tenants with all rights in their namespaces, and
-// somebody who may change labels and annotations elsewhere. Nothing may happen outside of
+// TestAttackers plays games on drawn operators: tenants with all rights in their namespaces, one who may
+// only write custom resources, and somebody who may change labels and annotations elsewhere. Nothing may happen outside of
 // their rights that the definition does not say and lint does not warn of. GAMES is the
 // number of games, GAME the first of them.
 func TestAttackers(t *testing.T) {

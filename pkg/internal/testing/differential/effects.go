@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // effects returns what has happened outside of the attackers' rights, although neither the
@@ -48,10 +49,9 @@ func (g *Game) warns(codes ...string) bool {
 }
 
 // excusesChange reports whether an object of others is as it was, or may have changed. An editor
-// may change labels and annotations. Without policies, the attackers may write what the operator
-// trusts.
+// may change labels and annotations.
 func (g *Game) excusesChange(was, is map[string]any, edited bool) bool {
-	if g.warns(diag.NoAdmissionPolicy) || g.adoptedByWish(was, is) || g.patchedByWish(was, is) {
+	if g.trusted(was) || g.adoptedByWish(was, is) || g.patchedByWish(was, is) {
 		return true
 	}
 	if is != nil && edited {
@@ -67,15 +67,36 @@ func (g *Game) excusesChange(was, is map[string]any, edited bool) bool {
 	return encoded(was) == encoded(is)
 }
 
+// trusted reports an object of a kind about which users write what an operator trusts: without policies,
+// the observed state of direct, and the labels of children that nothing else identifies.
+func (g *Game) trusted(o map[string]any) bool {
+	for i, spec := range g.o.specs {
+		if at(spec, "install", "admissionPolicies") != false {
+			continue
+		}
+		children, _ := spec["children"].([]any)
+		if strings.HasPrefix(g.o.engines[i], string(plan.Direct)) || slices.ContainsFunc(children, func(c any) bool {
+			owned := beside(c) && textAt(o, "metadata", "namespace") != "" && at(c, "onDelete") == nil && at(c, "update") == nil
+			return textAt(c, "template", "kind") == textAt(o, "kind") && !owned
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // adoptedByWish reports an object of nobody that the definition takes over, at a place that is
 // either fixed or that lint warns of.
 func (g *Game) adoptedByWish(was, is map[string]any) bool {
+	if ownerUID(was) != "" || at(was, "metadata", "ownerReferences") != nil {
+		return false
+	}
 	if is == nil { // deleted, after it was taken over in the same game
-		return ownerUID(was) == "" && g.warns(diag.UnrestrictedTarget) && strings.Contains(g.o.String(), "adopt: true")
+		return strings.Contains(g.o.String(), "adopt: true") && (g.warns(diag.UnrestrictedTarget) || textAt(was, "metadata", "namespace") == common)
 	}
 	c := g.childOf(is)
-	return c != nil && at(c, "adopt") == true && ownerUID(was) == "" && at(was, "metadata", "ownerReferences") == nil &&
-		(g.warns(diag.UnrestrictedTarget) || fixedText(c, "name") && g.allows(c, at(c, "spec"), textAt(is, "metadata", "namespace")))
+	return c != nil && at(c, "adopt") == true &&
+		(g.warns(diag.UnrestrictedTarget) || beside(c) || fixedText(c, "name") && g.allows(c, at(c, "spec"), textAt(is, "metadata", "namespace")))
 }
 
 // patchedByWish reports an object of which a patch has set the field, at a place that is either
@@ -87,7 +108,7 @@ func (g *Game) patchedByWish(was, is map[string]any) bool {
 			was, is := withoutLabels(was), withoutLabels(is)
 			delete(mapAt(was, "data"), "stamp")
 			delete(mapAt(is, "data"), "stamp")
-			wished := g.warns(diag.UnrestrictedTarget) || fixedText(p, "name") && g.allows(p, spec, textAt(is, "metadata", "namespace"))
+			wished := g.warns(diag.UnrestrictedTarget) || beside(p) || fixedText(p, "name") && g.allows(p, spec, textAt(is, "metadata", "namespace"))
 			if wished && encoded(was) == encoded(is) {
 				return true
 			}
@@ -138,15 +159,33 @@ func fixedText(c any, field string) bool {
 	return written && !strings.Contains(text, "${")
 }
 
+// ofMine reports a child of the custom resource of the attacker who may write no other. An editor may have
+// changed its annotations.
+func ofMine(o map[string]any) bool {
+	owners, _ := at(o, "metadata", "ownerReferences").([]any)
+	return textAt(o, "metadata", "annotations", "argoperator.dev/owner") == common+".mine" ||
+		slices.ContainsFunc(owners, func(owner any) bool { return at(owner, "name") == "mine" })
+}
+
+// beside reports a template of objects in the namespace of their custom resource. What they may be there is its
+// author's wish.
+func beside(c any) bool { return at(c, "template", "metadata", "namespace") == nil }
+
 // excusesCreation reports whether a new object may be there: its place is fixed, or one of those
 // that the definition allows, or lint warns of it. It must be a child of a custom resource of an
 // attacker.
 func (g *Game) excusesCreation(o map[string]any) bool {
+	if g.own(o) {
+		return true
+	}
 	c := g.childOf(o)
 	if c == nil {
 		return false
 	}
 	place := textAt(o, "metadata", "namespace")
+	if place == common && ofMine(o) {
+		return true // in its own namespace
+	}
 	allowed, _ := at(c, "spec", "install", "allowedNamespaces").([]any)
 	switch {
 	case textAt(o, "kind") == "Namespace":
@@ -179,7 +218,8 @@ func (g *Game) allows(template, spec any, place string) bool {
 // exposes returns what an object gives to the attackers that they must not have.
 func (g *Game) exposes(o map[string]any) string {
 	c := g.childOf(o)
-	readable := theirs(o) || textAt(o, "kind") != "Secret" && textAt(o, "metadata", "namespace") != platform && textAt(o, "metadata", "namespace") != victims
+	private := slices.Contains([]string{platform, victims, common}, textAt(o, "metadata", "namespace"))
+	readable := theirs(o) || textAt(o, "kind") != "Secret" && !private
 	if readable && hasMark(o) && !g.warns(diag.SecretExposed) {
 		rel, _ := at(c, "spec", "related").([]any)
 		wished := len(rel) == 1 && textAt(o, "kind") == "Secret" && (textAt(rel[0], "namespace") == platform || g.warns(diag.UnrestrictedTarget) ||
