@@ -26,6 +26,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/run/devcluster"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
+	"github.com/argoperator/argoperator/pkg/internal/testing/need"
 )
 
 // realServer returns the program with Kubernetes' API server. It skips the test if none is given.
@@ -62,6 +63,9 @@ func TestServersAgree(t *testing.T) {
 		}
 		for _, test := range suite.Tests {
 			t.Run(filepath.Base(dir)+"/"+test.Metadata.Name, func(t *testing.T) {
+				if _, err := os.Stat(filepath.Join(dir, "chart")); err == nil {
+					need.Program(t, "helm")
+				}
 				one := testsuite.Suite{Operators: suite.Operators, Tests: []argoperator.Test{test}}
 				compareServers(t, program, one)
 			})
