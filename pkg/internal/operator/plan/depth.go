@@ -32,8 +32,8 @@ func depthsJQ() string {
 	return "[" + strings.Join(all, ", ") + "]"
 }
 
-// custom reports whether an operator may serve the kind: Kubernetes does not have it.
-func (k Kind) custom() bool {
+// Custom reports whether an operator may serve the kind: Kubernetes does not have it.
+func (k Kind) Custom() bool {
 	_, builtin := schema.Builtin(k.APIVersion(), k.Kind)
 	return !builtin
 }

@@ -98,7 +98,7 @@ func templateJQ(p *configured, c Child) jqfile.Value {
 			"hole::allowed": jqfile.Bool(allowed),
 		})
 	}
-	if c.Kind.custom() {
+	if c.Kind.Custom() {
 		out = directPrograms().Definition("nested", jqfile.Holes{
 			"hole::nestedObject": out, "hole::depths": jqfile.Raw(depthsJQ()), "hole::tooDeep": jqfile.String(tooDeep),
 			"annotation::depth": jqfile.String(depthAnnotation),

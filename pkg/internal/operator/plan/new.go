@@ -380,7 +380,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
 		kind.Fixed, kind.Secret = c.podPrograms.fixed, p.ReadsSecrets(c)
 		kind.Unowned, kind.Chosen = p.unowned(c), c.ChoosesNamespace()
-		if c.Kind.custom() {
+		if c.Kind.Custom() {
 			kind.MaxDepth, kind.TooDeep = MaxDepth, tooDeep
 		}
 		kind.Identity, kind.When, kind.ForEach = c.podPrograms.identity, c.podPrograms.when, c.podPrograms.forEach
