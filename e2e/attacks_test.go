@@ -162,10 +162,14 @@ func (c *cluster) takeName(t *testing.T, mallory dynamic.Interface, engine strin
 	})
 	o.awaitUnready(t, cr, "adopt: true")
 	untouched()
-	_, err = as(t, "system:serviceaccount:"+operators+":conf-sensor").Resource(eventSources).Namespace(operators).
+	account := "conf-sensor"
+	if engine == "worker" {
+		account = "conf-worker"
+	}
+	_, err = as(t, "system:serviceaccount:"+operators+":"+account).Resource(eventSources).Namespace(operators).
 		Patch(t.Context(), "conf", types.MergePatchType, []byte(`{"spec":{"template":{"serviceAccountName":"default"}}}`), metav1.PatchOptions{})
 	if err == nil || !strings.Contains(err.Error(), "may change annotations only") {
-		t.Errorf("the Sensor's account chooses the service account of the EventSource: %v", err)
+		t.Errorf("the account %s chooses the service account of the EventSource: %v", account, err)
 	}
 	o.remove(t, cr)
 	o.later(t, nsA, nil)
