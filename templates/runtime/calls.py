@@ -18,6 +18,7 @@ import shutil
 import threading
 import time
 
+from api import Failed
 from hook import RESPONSE_LIMIT
 from report import last_output
 
@@ -132,11 +133,16 @@ def end_of(path):
             return ""
 
 
+class Stopped(Failed):
+    """The pod ends, and so does the logic: another worker reconciles again."""
+
+
 class Hook:
     """Sends the request to a server in the logic's container."""
 
     def __init__(self, port, path, seconds):
         self.port, self.path, self.seconds, self.kept = port, path, seconds, threading.local()
+        self.stopping = False  # the server ends at the same time, maybe earlier
 
     def call(self, run):
         """Sends the request of a reconcile. Returns why it failed, or ""."""
@@ -155,8 +161,9 @@ class Hook:
         return ""
 
     def _answer(self, request, until):
-        """The status and the body. Tries again while the server starts, and where it has closed the connection of an earlier
-        call."""
+        """The status and the body. Tries again while the server starts, where it has closed the connection of an earlier call,
+        and once where it closes a new one."""
+        again = True
         while True:
             connection = getattr(self.kept, "connection", None)
             fresh = connection is None
@@ -166,10 +173,16 @@ class Hook:
                 return self._once(connection, request, until)
             except (OSError, http.client.HTTPException) as error:
                 self._drop()
-                if isinstance(error, ConnectionRefusedError) and time.monotonic() + START_PAUSE < until:
-                    time.sleep(START_PAUSE)
-                elif fresh or isinstance(error, TimeoutError):
+                if isinstance(error, TimeoutError):
                     raise
+                if fresh:
+                    refused = isinstance(error, ConnectionRefusedError)
+                    if not (again or refused) or time.monotonic() + START_PAUSE > until:
+                        raise
+                    again = again and refused
+                    time.sleep(START_PAUSE)
+                if self.stopping:
+                    raise Stopped("the logic stops with its pod") from None
 
     def _once(self, connection, request, until):
         connection.timeout = max(until - time.monotonic(), 0.001)

@@ -59,7 +59,7 @@ class Process:
     def finish(self):
         """Ends what runs, and begins nothing more."""
         log("stops")
-        self.worker.keys.close()
+        self.worker.stop()
         while any(thread.is_alive() for thread in self.threads):
             self.alive = self.clock()
             if not self.lease.renew():

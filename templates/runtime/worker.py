@@ -12,7 +12,7 @@ import time
 import api
 from api import Client, Failed, log
 from apply import apply
-from calls import Exchange, Hook, Programs
+from calls import Exchange, Hook, Programs, Stopped
 from hook import read
 from keys import Keys
 from metrics import Metrics
@@ -25,6 +25,7 @@ from status import record_failure
 KEY = re.compile("([a-z0-9]([-a-z0-9]*[a-z0-9])?)?[.][A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
 RELATED_WAIT = 30         # seconds that an event of a related object waits for the custom resources that refer to it
 FIRST_RETRY, LAST_RETRY = 1, 300  # seconds until a failed reconcile is tried again: twice as many each time
+LINE_LIMIT = 1000         # characters of one thing that the line of a reconcile says
 REPORTED = 3              # causes that the line of a reconcile names
 DUE = "its time has come"  # the cause of a reconcile that the logic asked for
 
@@ -78,6 +79,13 @@ class Worker:
         self.heard = self.clock(), self.now()
         for name in self.operators:
             self.keys.ask((name, ""), "start", always=True)
+
+    def stop(self):
+        """Begins nothing more."""
+        self.keys.close()
+        for operator in self.operators.values():
+            if isinstance(operator.logic, Hook):
+                operator.logic.stopping = True
 
     def ready(self):
         """Whether it has looked at all custom resources since it started."""
@@ -171,7 +179,7 @@ class Worker:
         self.metrics.add(name, code, seconds, requests)
         causes = ", ".join(turn.causes[:REPORTED]) + (", …" if len(turn.causes) > REPORTED else "")
         who = f"{name} {key or 'all'}" if len(self.operators) > 1 else key or "all"
-        told = "; ".join(" ".join(line.split()) for line in lines)
+        told = "; ".join(" ".join(line.split())[:LINE_LIMIT] for line in lines)
         return code, f"{who}: {causes}; {requests} requests, {seconds * 1000:.0f} ms; {told}"
 
     def reconcile(self, operator, key, client):
@@ -184,7 +192,7 @@ class Worker:
             run = self.run_of(operator, client, dict(files, ARGOPERATOR_KEY=key))
             asked = []
             run.later, run.refers = asked.append, lambda cr: operator.referrers.put(run, key, cr)
-            code = with_logic(run, operator.logic) if operator.logic else apply(run)
+            code = shown(run, lambda: with_logic(run, operator.logic) if operator.logic else apply(run))
             if run.gone:
                 operator.referrers.drop(key)
             return code, code != 0 and not run.recorded, asked[-1] if asked else None
@@ -254,8 +262,22 @@ def with_logic(run, call):
     failure = call.call(run)
     if not failure:
         return apply(run)
-    log(f"failed: {failure}")
+    raise Failed(failure)
+
+
+def shown(run, work):
+    """Does the work of a reconcile. A failure that the work has not reported itself is shown on the custom resource, as by the
+    exit handler of a Workflow."""
+    try:
+        return work()
+    except Stopped:
+        raise
+    except Failed as failure:
+        code, text = failure.code, str(failure)
+    except Exception as error:  # pylint: disable=broad-except # a defect is shown, too
+        code, text = 1, f"{type(error).__name__}: {error}"
+    log(f"failed: {text}")
     cr = run.get_parent()
     if cr is not None:
-        record_failure(run, cr, cr["metadata"].get("generation", 0), f"reconcile failed: {failure}", None)
-    return 1
+        record_failure(run, cr, cr["metadata"].get("generation", 0), f"reconcile failed: {text}", None)
+    return code

@@ -9,6 +9,7 @@ import time
 import types
 import unittest
 
+from api import Failed
 from calls import Hook
 from hook import RESPONSE_LIMIT
 from keys import Keys
@@ -231,6 +232,34 @@ class EventsTest(WorkerCase):
         self.cluster.faults = [always("PATCH", "", 403, {"message": "no"})]
         self.assertFalse(self.send(self.worker(), {"key": "team.one", "cause": "created"}))
 
+    def test_a_refused_finalizer_is_shown(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", "memcacheds/one$", 403, {"message": "no finalizers here"})]
+        worker = self.worker(finalizer="example.com/cleanup")
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+        ready = self.cluster.objects[CR]["status"]["conditions"][0]
+        self.assertEqual((ready["type"], ready["status"], ready["reason"]), ("Ready", "False", "ReconcileFailed"))
+        self.assertIn("reconcile failed: no finalizers here", ready["message"])
+
+    def test_a_defect_is_shown(self):
+        self.cr()
+        worker, real = self.worker(), Run.children
+        try:
+            Run.children = lambda run, cr: {}["defect"]
+            worker.operators["memcached"].config["readsObjects"] = True
+            self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+        finally:
+            Run.children = real
+        self.assertIn("KeyError: 'defect'", self.cluster.objects[CR]["status"]["conditions"][0]["message"])
+
+    def test_long_lines(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 403, {"message": "x" * 5000})]
+        worker = self.worker()
+        worker.keys.ask(("memcached", "team.one"), "created", always=True)
+        self.turn(worker)
+        self.assertLess(len(self.lines[0]), 2500)
+
     def test_no_room(self):
         worker = self.worker()
         worker.keys.most = 0
@@ -350,6 +379,20 @@ class HookTest(Case):
         began = time.monotonic()
         self.assertIn("after 0.5 s", self.hook(self.serve(), 0.5).call(self.run_))
         self.assertLess(time.monotonic() - began, 1.5)
+
+    def test_a_server_that_is_restarted(self):
+        def answer(handler, body):
+            if len(self.clients) > 1:
+                self.send(handler, body)
+            handler.close_connection = True
+        self.answers = answer
+        self.assertEqual(self.hook(self.serve(), 5).call(self.run_), "")
+
+    def test_a_server_that_stops_first(self):
+        self.answers = lambda handler, body: setattr(handler, "close_connection", True)
+        hook = self.hook(self.serve(), 5)
+        threading.Timer(0.1, setattr, (hook, "stopping", True)).start()
+        self.assertRaisesRegex(Failed, "stops with its pod", hook.call, self.run_)
 
     def test_a_server_that_starts(self):
         with socket.socket() as one:
