@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -15,12 +16,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // eventsPort of the worker takes the events of the Sensor. Its metrics and its health are on
 // the port of all pods of Argo Events, metricsPort.
-var eventsPort = intstr.FromInt32(8080)
+var eventsPort = intstr.FromInt32(v1alpha1.EventsPort)
 
 // Sizes of the volumes of a worker. The first two are in memory: a program that fills them
 // gets an error, and its pod is not evicted.
@@ -115,7 +117,12 @@ func workerPod(p *plan.Plan) corev1.PodSpec {
 		},
 	}
 	if hasLogic(p) {
-		pod.Containers = append(pod.Containers, calledContainer(p))
+		called := calledContainer
+		if p.Logic.Hook != nil {
+			called = hookContainer
+			pod.SecurityContext.Sysctls = lowPorts(p.Logic.Hook.Port)
+		}
+		pod.Containers = append(pod.Containers, called(p))
 		pod.Volumes = append(pod.Volumes, configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
 			limited(emptyDir("logic-tmp"), "", logicTmpSize),
 			limited(emptyDir("workspace"), corev1.StorageMediumMemory, workspaceSize),
@@ -243,6 +250,26 @@ func calledContainer(p *plan.Plan) corev1.Container {
 	c.Command = append([]string{"sh", "-c", perCall, "logic"}, p.Logic.Command...)
 	c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "no-credentials" })
 	return c
+}
+
+// hookContainer runs the user's server. It shares no volume with the worker: a call is a request.
+func hookContainer(p *plan.Plan) corev1.Container {
+	c := calledContainer(p)
+	c.Command = slices.Clone(p.Logic.Command)
+	c.Ports = []corev1.ContainerPort{{Name: hookPort, ContainerPort: p.Logic.Hook.Port}}
+	c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "workspace" })
+	return c
+}
+
+// hookPort is the name of the port of a hook.
+const hookPort = "hook"
+
+// lowPorts returns what lets a server listen on a port below 1024 without rights.
+func lowPorts(port int32) []corev1.Sysctl {
+	if port >= 1024 {
+		return nil
+	}
+	return []corev1.Sysctl{{Name: "net.ipv4.ip_unprivileged_port_start", Value: strconv.Itoa(int(port))}}
 }
 
 // post sends the event of each dependency to the worker, which answers when a reconcile that

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -15,7 +16,7 @@ var (
 	clientPort  = intstr.FromInt32(4222)
 	serverPort  = intstr.FromInt32(6222)
 	monitorPort = intstr.FromInt32(8222)
-	metricsPort = intstr.FromInt32(7777)
+	metricsPort = intstr.FromInt32(v1alpha1.MetricsPort)
 	tcp         = corev1.ProtocolTCP
 
 	fromAnybody []networkingv1.NetworkPolicyPeer

@@ -371,6 +371,8 @@ type Logic struct {
 	// they have in common is omitted.
 	// +defaultText=required without `chart`
 	Files []string `json:"files,omitempty"`
+	// A server that the command starts. With it, each request is an HTTP request, and no program is started for it.
+	Hook *Hook `json:"hook,omitempty"`
 	// Environment variables of the command.
 	Env []EnvVar `json:"env,omitempty"`
 	// Files that the `steps` engine passes to the command as `--NAME=TEXT`.
@@ -386,6 +388,21 @@ type Logic struct {
 	// Requests and limits of the container.
 	// +default={requests: {cpu: 10m, memory: 64Mi}, limits: {memory: 256Mi}}
 	Resources *Resources `json:"resources,omitempty"`
+}
+
+// Ports of a pod that the definition's own programs cannot have.
+const (
+	EventsPort  = 8080 // of a worker, for the events of the Sensor
+	MetricsPort = 7777 // as in the pods of Argo Events
+)
+
+// Hook is a server that answers like the sync hook of Metacontroller: see [servers](../how-to/logic.md#a-server).
+type Hook struct {
+	// Port on which the server listens.
+	Port int32 `json:"port" jsonschema:"minimum=1,maximum=65535"`
+	// Path of the requests.
+	// +default=/sync
+	Path string `json:"path,omitempty"`
 }
 
 // EnvVar is an environment variable: a value, or a key of a Secret.

@@ -28,6 +28,9 @@ func (c *checker) defaults() {
 		if spec.Logic.Chart != "" {
 			fill(&spec.Logic.Image, HelmImage)
 		}
+		if hook := spec.Logic.Hook; hook != nil {
+			fill(&hook.Path, "/sync")
+		}
 		if spec.Logic.Resources == nil {
 			spec.Logic.Resources = &v1alpha1.Resources{
 				Requests: map[string]string{"cpu": "10m", "memory": "64Mi"},

@@ -27,7 +27,7 @@ spec:
   - {name: config, apiVersion: v1, kind: ConfigMap}
   related:
   - {name: settings, apiVersion: v1, kind: ConfigMap, names: [a]}
-  logic: {image: "a:1", command: [a], files: []}
+  logic: {image: "a:1", command: [a], files: [], hook: {port: 1}}
   finalizer: {}
   install:
     eventBus: {}
@@ -38,7 +38,7 @@ kind: Operator
 metadata: {name: shop}
 spec:
   api: {existing: {version: v1, kind: Namespace}}
-  logic: {image: "a:1", command: [a], files: []}
+  logic: {image: "a:1", command: [a], files: [], hook: {port: 1}}
 `
 )
 

@@ -72,7 +72,8 @@ func (c *checker) stepsEngine() {
 	}
 	for _, p := range []source.Path{
 		source.PathOf("spec", "related"), source.PathOf("spec", "patches"), source.PathOf("spec", "childMetadata"),
-		source.PathOf("spec", "logic", "resyncAfter"), source.PathOf("spec", "api", "existing", "labelSelector"),
+		source.PathOf("spec", "logic", "resyncAfter"), source.PathOf("spec", "logic", "hook"),
+		source.PathOf("spec", "api", "existing", "labelSelector"),
 		source.PathOf("spec", "api", "existing", "annotationSelector"), source.PathOf("spec", "api", "existing", "decorate"),
 	} {
 		if c.Written(p) {
@@ -80,7 +81,7 @@ func (c *checker) stepsEngine() {
 				p,
 				diag.Unsupported,
 				fmt.Sprintf("the steps engine does not support %s", p[len(p)-1]),
-				"remove the key, or write reconcile: {engine: workflow}",
+				"remove the key, or write reconcile: {engine: auto}",
 			)
 		}
 	}

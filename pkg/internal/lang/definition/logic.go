@@ -2,10 +2,14 @@ package definition
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/base/imagename"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -32,6 +36,26 @@ func (c *checker) logic() {
 	for i, arg := range logic.Command {
 		c.commandFile(arg, p.To("command", i))
 	}
+	if logic.Hook != nil {
+		c.hook(*logic.Hook, p.To("hook"))
+	}
+}
+
+// hook checks the address of a server.
+func (c *checker) hook(h v1alpha1.Hook, p source.Path) {
+	switch h.Port {
+	case v1alpha1.EventsPort, v1alpha1.MetricsPort:
+		c.add(p.To("port"), diag.BadValue, fmt.Sprintf("port %d is taken by argoperator's own container in the same pod", h.Port),
+			"let the server listen on another port, such as 9000")
+	default:
+		if c.Written(p.To("port")) && len(validation.IsValidPortNum(int(h.Port))) > 0 {
+			c.add(p.To("port"), diag.BadValue, fmt.Sprintf("port is %d, want 1 to 65535", h.Port), "")
+		}
+	}
+	if u, err := url.ParseRequestURI(h.Path); err != nil || u.RequestURI() != h.Path {
+		c.add(p.To("path"), diag.BadValue, fmt.Sprintf("%q is not the path of an address", h.Path),
+			"write a path that begins with /, such as /sync")
+	}
 }
 
 // logicForm reports missing keys of a program, and those that a chart excludes.
@@ -41,7 +65,7 @@ func (c *checker) logicForm(p source.Path) {
 			c.missing(p, key, source.Example("Logic", key))
 		}
 	}
-	for _, key := range []string{"command", "files", "parameters"} {
+	for _, key := range []string{"command", "files", "parameters", "hook"} {
 		if c.Written(p.To("chart")) && c.Written(p.To(key)) {
 			c.addKey(p.To(key), diag.ConflictingKeys, key+" and chart exclude each other", "remove "+key+": helm renders the chart")
 		}

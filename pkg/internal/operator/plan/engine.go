@@ -25,10 +25,10 @@ func (r Reason) equal(other Reason) bool {
 }
 
 // chooseEngine returns the engine that the definition names or, for auto, direct if it
-// supports the definition and workflow otherwise, with what each engine does not support. The
+// supports the definition and otherwise workflow or worker, with what each engine does not support. The
 // findings list that of the engine.
 func chooseEngine(p *declared, d *definition.Definition) (Engine, map[Engine][]Reason, diag.List) {
-	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p), Worker: workerReasons(p)}
+	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p, d), Worker: workerReasons(p)}
 	engine := Engine(d.Operator.Spec.Reconcile.Engine)
 	var findings diag.List
 	if engine == auto {
@@ -44,8 +44,11 @@ func chooseEngine(p *declared, d *definition.Definition) (Engine, map[Engine][]R
 
 // AutoEngine returns the engine that auto selects, by what each does not support.
 func AutoEngine(against map[Engine][]Reason) Engine {
-	if len(against[Direct]) == 0 {
+	switch {
+	case len(against[Direct]) == 0:
 		return Direct
+	case len(against[Workflow]) > 0 && len(against[Worker]) == 0:
+		return Worker
 	}
 	return Workflow
 }
@@ -297,9 +300,12 @@ func workerReasons(p *declared) []Reason {
 	return list
 }
 
-// workflowReasons lists what the pod cannot evaluate, because it does not run jq.
-func workflowReasons(p *declared) []Reason {
+// workflowReasons lists what the pod of a Workflow cannot do: evaluate all of jq, or stay.
+func workflowReasons(p *declared, d *definition.Definition) []Reason {
 	list := slices.Clone(p.Status.NotInPod)
+	if logic := d.Operator.Spec.Logic; logic != nil && logic.Hook != nil {
+		list = append(list, Reason{Path: []string{"spec", "logic", "hook"}, Message: "a server needs a pod that stays"})
+	}
 	readsObjects := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects)
 	for _, c := range p.Patches {
 		list = append(list, c.notInPod...)

@@ -327,7 +327,7 @@ func logic(d *definition.Definition, e Execution) Logic {
 	}
 	out := Logic{
 		Image: l.Image, Command: slices.Clone(l.Command), Env: slices.Clone(l.Env), Resources: *l.Resources, ResyncAfter: l.ResyncAfter,
-		EveryChange: l.ChildChanges == "All", Chart: l.Chart != "",
+		EveryChange: l.ChildChanges == "All", Hook: l.Hook, Chart: l.Chart != "",
 	}
 	if out.Chart {
 		out.Command = chartCommand(d)
@@ -437,6 +437,9 @@ func configureWorker(r *Runtime, p *decided) {
 	r.Concurrency, r.ResyncSeconds = p.Reconcile.Concurrency, int(p.Shared.Resync/time.Second)
 	if p.Logic.Image != "" {
 		r.Logic = &RuntimeLogic{Seconds: p.Shared.TimeoutSeconds}
+		if hook := p.Logic.Hook; hook != nil {
+			r.Logic.Port, r.Logic.Path = hook.Port, hook.Path
+		}
 	}
 }
 

@@ -151,11 +151,12 @@ type StatusField struct {
 type Logic struct {
 	Image       string
 	Command     []string
+	Hook        *v1alpha1.Hook `json:",omitempty"` // nil: the command is started for each call
 	Env         []v1alpha1.EnvVar
 	Resources   v1alpha1.Resources
 	ResyncAfter bool // it may request another run after a delay
 	EveryChange bool // the creation and every change of the status of a child run it
-	Chart       bool // it renders a Helm chart
+	Chart       bool `json:",omitempty"` // it renders a Helm chart
 	Files       []File
 	Parameters  []File
 }
@@ -341,7 +342,9 @@ type Runtime struct {
 
 // RuntimeLogic configures how a worker calls the logic.
 type RuntimeLogic struct {
-	Seconds int64 `json:"seconds"` // the time limit of a call
+	Seconds int64  `json:"seconds"`        // the time limit of a call
+	Port    int32  `json:"port,omitempty"` // of the hook; 0: the command is started for each call
+	Path    string `json:"path,omitempty"`
 }
 
 // RuntimeToken configures the rotation of the Sensors' token.

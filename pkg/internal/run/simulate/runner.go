@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -32,9 +33,13 @@ type Program struct {
 	Dir     string   // working directory, in the container; empty: the image's
 	Scratch string   // a directory on this machine for the pod alone
 	Mounts  []cluster.Mount
-	API     bool   // it calls the API server
-	Digest  string // of what a definition brings to it; empty: it is argoperator's own
+	API     bool       // it calls the API server
+	Publish *Published // it is a server; nil: it is none
+	Digest  string     // of what a definition brings to it; empty: it is argoperator's own
 }
+
+// Published is the port of a server, and the one of this machine on which it is called.
+type Published struct{ Port, On int }
 
 // Local runs programs on this machine without their images. It translates container
 // paths in commands and variables to paths on this machine.
@@ -187,6 +192,12 @@ func (d Docker) arguments(name string, p Program) ([]string, error) {
 		containerMemory,
 		containerProcesses,
 		fmt.Sprintf("--user=%d:%d", os.Getuid(), os.Getgid()),
+	}
+	if p.Publish != nil {
+		if !d.Network {
+			return nil, errors.New("a server needs a network to be called: allow it with --logic-network")
+		}
+		args = append(args, fmt.Sprintf("--publish=127.0.0.1:%d:%d", p.Publish.On, p.Publish.Port))
 	}
 	for _, m := range p.Mounts {
 		if strings.Contains(m.Source+m.Path, ":") && runtime.GOOS != "windows" {

@@ -45,6 +45,7 @@ type worker struct {
 	ctx              context.Context // of the current command
 	callErr          error           // why the logic could not be called in it
 	records          []Container     // of the logic, in the current command
+	hook             *hook           // the server of the logic, while it runs
 	timers           map[string]nextTurn
 }
 
@@ -123,6 +124,10 @@ func (w *worker) end() error {
 	}
 	w.stop()
 	<-w.ended
+	if w.hook != nil {
+		w.hook.end()
+		w.hook = nil
+	}
 	w.api.close()
 	w.stop, w.start = nil, sync.Once{}
 	return os.RemoveAll(w.dir)
@@ -261,6 +266,8 @@ func (w *worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 		answer = w.call(call.Directory, call.Key)
+	case "serve":
+		answer = w.serveHook()
 	}
 	if body, err = json.Marshal(answer); err != nil {
 		panic(fmt.Sprintf("simulate: plain data does not encode: %v", err)) // unreachable

@@ -9,7 +9,8 @@ import urllib.parse
 
 sys.path.insert(0, sys.argv[1])
 
-from calls import Programs  # noqa: E402
+from calls import Hook, Programs  # noqa: E402
+from report import last_output  # noqa: E402
 from run import deep_thread, read_config, utc_now  # noqa: E402
 from worker import DUE, Worker  # noqa: E402
 
@@ -50,6 +51,28 @@ class Simulated(Programs):
         return answer["inTime"], answer["code"]
 
 
+class Served(Hook):
+    """Lets the simulation run the server."""
+
+    def __init__(self, simulation, logic):
+        super().__init__(logic["port"], logic["path"], logic["seconds"])
+        self.simulation = simulation
+
+    def _once(self, connection, request, until):
+        answer = self.simulation.ask("serve", {})
+        if answer.get("failure"):
+            raise OSError(last_output(answer["failure"]))
+        connection.port = answer["port"]
+        return super()._once(connection, request, until)
+
+
+def simulated(simulation, logic):
+    """What calls the logic of a configuration."""
+    if logic.get("port"):
+        return Served(simulation, logic)
+    return Simulated(simulation, logic["seconds"])
+
+
 def main(env, arguments):
     hurry, simulation = Hurry(), Simulation(env["ARGOPERATOR_API"])
     times = (hurry.sleep, hurry) if "hurry" in arguments else (time.sleep, time.monotonic)
@@ -57,7 +80,7 @@ def main(env, arguments):
     operator = next(iter(worker.operators.values()))
     operator.looked = True  # the replay of all custom resources comes before events of other objects
     if operator.config.get("logic"):
-        operator.logic = Simulated(simulation, operator.config["logic"]["seconds"])
+        operator.logic = simulated(simulation, operator.config["logic"])
     client, result = worker.client(), {}
     while True:
         command, turns = simulation.ask("next", result), []
