@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -65,7 +66,8 @@ func (s specimen) hooked(t *testing.T) string {
 		if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != h.SHA256 {
 			t.Fatalf("%s is not as it was published", h.File)
 		}
-		if err := os.WriteFile(filepath.Join(dir, place), data, 0o600); err != nil {
+		file := filepath.Join(dir, place)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, data, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
