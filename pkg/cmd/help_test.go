@@ -48,13 +48,14 @@ func TestHelpExamples(t *testing.T) {
 	}
 }
 
-// failsOffline lists the examples that fail without a cluster or a registry. Those that
+// failsOffline lists the examples that fail without a cluster, a registry or Helm. Those that
 // only pass objects to or from kubectl, kustomize or kpt run with the programs of
 // helpPrograms.
 var failsOffline = []string{
 	"argoperator doctor -f .",
 	"argoperator doctor -f . -n platform --context staging -o json",
 	"argoperator lock -f .",
+	"argoperator init shop --group example.com --kind Shop --from-chart ./chart",
 }
 
 // TestHelpStyle checks that all commands have help of the same form.

@@ -67,6 +67,8 @@ var examples = map[string]string{
 	"image":                   "python:3.13-slim",
 	"command":                 "[python3, main.py]",
 	"files":                   "[logic/main.py]",
+	"hook":                    "{port: 9000}",
+	"Hook.port":               "9000",
 	"env":                     "[{name: MODE, value: fast}]",
 	"EnvVar.name":             "MODE",
 	"Parameter.name":          "config",
