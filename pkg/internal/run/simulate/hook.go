@@ -43,6 +43,17 @@ func (w *worker) serveHook() hookCall {
 	return w.noteHook(hookCall{Port: w.hook.port, Failure: w.hook.wait(ctx)})
 }
 
+// lostHook tells, after a request without an answer, whether the server has ended.
+func (w *worker) lostHook() hookCall {
+	const patience = time.Second // until the end of a process is known
+	select {
+	case <-w.hook.ended:
+		return hookCall{Failure: w.hook.failure}
+	case <-time.After(patience):
+		return hookCall{Port: w.hook.port}
+	}
+}
+
 // noteHook adds a call to the trace.
 func (w *worker) noteHook(call hookCall) hookCall {
 	record := Container{Template: w.record.Name, Name: w.logic.Name, Command: w.logic.Command, Output: call.Failure}

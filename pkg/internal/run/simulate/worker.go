@@ -268,6 +268,8 @@ func (w *worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		answer = w.call(call.Directory, call.Key)
 	case "serve":
 		answer = w.serveHook()
+	case "lost":
+		answer = w.lostHook()
 	}
 	if body, err = json.Marshal(answer); err != nil {
 		panic(fmt.Sprintf("simulate: plain data does not encode: %v", err)) // unreachable

@@ -59,11 +59,19 @@ class Served(Hook):
         self.simulation = simulation
 
     def _once(self, connection, request, until):
-        answer = self.simulation.ask("serve", {})
+        connection.port = self.asked("serve")
+        try:
+            return super()._once(connection, request, until)
+        except (OSError, http.client.HTTPException):
+            self.asked("lost")
+            raise
+
+    def asked(self, what):
+        """The port of the server, unless it has ended."""
+        answer = self.simulation.ask(what, {})
         if answer.get("failure"):
             raise OSError(last_output(answer["failure"]))
-        connection.port = answer["port"]
-        return super()._once(connection, request, until)
+        return answer["port"]
 
 
 def simulated(simulation, logic):
