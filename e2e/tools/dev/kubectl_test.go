@@ -2,6 +2,7 @@ package dev
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -125,6 +126,11 @@ func TestExamples(t *testing.T) {
 }
 
 func runExample(t *testing.T, dir string) {
+	if _, err := os.Stat(filepath.Join(dir, "chart")); err == nil {
+		if _, err := exec.LookPath("helm"); err != nil {
+			t.Skip("helm is not on the PATH")
+		}
+	}
 	s := start(t, "-f", dir, "--run-logic")
 	samples, err := filepath.Glob(dir + "/samples/*.yaml")
 	if err != nil || len(samples) == 0 {
