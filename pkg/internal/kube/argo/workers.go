@@ -29,17 +29,22 @@ func workersIn(o Objects) []Worker {
 		if !manifest.IsWorker(d) {
 			continue
 		}
-		spec, set := d.Spec.Template.Spec, &wfv1.ContainerSetTemplate{}
-		for _, c := range spec.Containers {
-			set.Containers = append(set.Containers, wfv1.ContainerNode{Container: c})
-		}
 		out = append(out, Worker{d, Pod{
 			In: d, Path: field.NewPath("spec", "template", "spec"), Namespace: d.Namespace,
-			Spec:     wfv1.WorkflowSpec{ServiceAccountName: spec.ServiceAccountName},
-			Template: wfv1.Template{Name: d.Name, Volumes: spec.Volumes, ContainerSet: set},
+			Spec:     wfv1.WorkflowSpec{ServiceAccountName: d.Spec.Template.Spec.ServiceAccountName},
+			Template: PodOf(d),
 		}})
 	}
 	return out
+}
+
+// PodOf returns the pod of a Deployment in the form of a template.
+func PodOf(d *appsv1.Deployment) wfv1.Template {
+	set := &wfv1.ContainerSetTemplate{}
+	for _, c := range d.Spec.Template.Spec.Containers {
+		set.Containers = append(set.Containers, wfv1.ContainerNode{Container: c})
+	}
+	return wfv1.Template{Name: d.Name, Volumes: d.Spec.Template.Spec.Volumes, ContainerSet: set}
 }
 
 // Script returns the program of the worker; false if no container runs it.

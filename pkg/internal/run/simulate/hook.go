@@ -13,11 +13,12 @@ import (
 // hook is the server of a worker's logic. It runs as long as the worker does, or until it
 // ends itself; the next call starts it again, as the kubelet would.
 type hook struct {
-	container, port int // its port in the container, and on this machine
-	stop            context.CancelFunc
-	ended           chan struct{}
-	failure         string // set when it has ended
-	release         func() // gives the port to another server
+	port    int  // on this machine
+	listens bool // it has accepted a connection
+	stop    context.CancelFunc
+	ended   chan struct{}
+	failure string // set when it has ended
+	release func() // gives the port to another server
 }
 
 // hookCall is what a worker needs to know to call its hook.
@@ -31,8 +32,7 @@ func (w *worker) serveHook() hookCall {
 	ctx, stop := withDeadline(w.ctx, w.config().Logic.Seconds)
 	defer stop()
 	if w.hook != nil && w.hook.hasEnded() {
-		w.hook.end()
-		w.hook = nil
+		w.endHook()
 	}
 	if w.hook == nil {
 		var err error
@@ -66,16 +66,15 @@ func (w *worker) noteHook(call hookCall) hookCall {
 
 // startHook starts the server in the container of the logic.
 func (w *worker) startHook(ctx context.Context) (*hook, error) {
-	h := &hook{container: int(w.logic.Ports[0].ContainerPort), ended: make(chan struct{})}
-	var err error
-	if h.port, h.release, err = portFor(ctx, h.container, w.s.runner.Isolated()); err != nil {
+	inside := int(w.logic.Ports[0].ContainerPort)
+	port, release, err := portFor(ctx, inside, w.s.runner.Isolated())
+	if err != nil {
 		return nil, err
 	}
-	program, _ := w.program(w.logic)
-	program.Dir, program.Digest = w.logic.WorkingDir, w.coder().of(w.logic).Digest
-	program.Publish = &Published{Port: h.container, On: h.port}
+	program := w.logicProgram()
+	program.Publish = &Published{Port: inside, On: port}
 	running, stop := context.WithCancel(context.Background())
-	h.stop = stop
+	h := &hook{port: port, stop: stop, ended: make(chan struct{}), release: release}
 	go func() {
 		defer close(h.ended)
 		output, code, err := w.s.runner.Run(running, program)
@@ -94,10 +93,11 @@ func (w *worker) startHook(ctx context.Context) (*hook, error) {
 // wait waits until the server accepts connections. It returns why it does not.
 func (h *hook) wait(ctx context.Context) string {
 	const pause = 10 * time.Millisecond
-	for {
-		if c, err := net.DialTimeout("tcp", h.address(), time.Second); err == nil {
+	for !h.listens {
+		if c, err := net.DialTimeout("tcp", loopback(h.port), time.Second); err == nil {
 			_ = c.Close()
-			return ""
+			h.listens = true
+			break
 		}
 		select {
 		case <-h.ended:
@@ -107,9 +107,10 @@ func (h *hook) wait(ctx context.Context) string {
 		case <-time.After(pause):
 		}
 	}
+	return ""
 }
 
-func (h *hook) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(h.port)) }
+func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 func (h *hook) hasEnded() bool {
 	select {
@@ -120,11 +121,15 @@ func (h *hook) hasEnded() bool {
 	}
 }
 
-// end kills the server, as far as it runs.
-func (h *hook) end() {
-	h.stop()
-	<-h.ended
-	h.release()
+// endHook kills the server of the logic, as far as it runs.
+func (w *worker) endHook() {
+	if w.hook == nil {
+		return
+	}
+	w.hook.stop()
+	<-w.hook.ended
+	w.hook.release()
+	w.hook = nil
 }
 
 // ports has, for each port of this machine that servers of hooks use, a semaphore: programs
@@ -146,13 +151,12 @@ func portFor(ctx context.Context, port int, isolated bool) (int, func(), error) 
 			return 0, nil, fmt.Errorf("another simulation has its port %d", port)
 		}
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if err != nil {
-		release()
-		return 0, nil, fmt.Errorf("its port is not free on this machine: %w", err)
+	l, err := net.Listen("tcp", loopback(port))
+	if err == nil {
+		port = l.Addr().(*net.TCPAddr).Port
+		err = l.Close()
 	}
-	port = l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
+	if err != nil {
 		release()
 		return 0, nil, fmt.Errorf("its port is not free on this machine: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -40,7 +41,7 @@ func UserPrograms(objects []manifest.Object, runner Runner) []Code {
 			if !manifest.IsWorker(o) {
 				continue
 			}
-			t.Namespace, t.Spec.Templates = o.Namespace, []wfv1.Template{podOf(o)}
+			t.Namespace, t.Spec.Templates = o.Namespace, []wfv1.Template{argo.PodOf(o)}
 		default:
 			continue
 		}

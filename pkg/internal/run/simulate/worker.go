@@ -22,6 +22,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -94,18 +95,9 @@ func (s *Simulation) newWorker(d *appsv1.Deployment) *worker {
 		run: &run{s: s, spec: wfv1.WorkflowSpec{ServiceAccountName: spec.ServiceAccountName}, record: &Workflow{
 			Namespace: d.Namespace, Name: d.Name, Origin: Origin{Kind: "Deployment", Name: d.Name},
 		}},
-		template: podOf(d),
+		template: argo.PodOf(d),
 	}
 	return w
-}
-
-// podOf returns the pod of a Deployment in the form of a template.
-func podOf(d *appsv1.Deployment) wfv1.Template {
-	set := &wfv1.ContainerSetTemplate{}
-	for _, c := range d.Spec.Template.Spec.Containers {
-		set.Containers = append(set.Containers, wfv1.ContainerNode{Container: c})
-	}
-	return wfv1.Template{Name: d.Name, Volumes: d.Spec.Template.Spec.Volumes, ContainerSet: set}
 }
 
 // Close ends the workers of the simulation.
@@ -124,10 +116,7 @@ func (w *worker) end() error {
 	}
 	w.stop()
 	<-w.ended
-	if w.hook != nil {
-		w.hook.end()
-		w.hook = nil
-	}
+	w.endHook()
 	w.api.close()
 	w.stop, w.start = nil, sync.Once{}
 	return os.RemoveAll(w.dir)
@@ -288,9 +277,7 @@ type workerCall struct {
 func (w *worker) call(directory, key string) workerCall {
 	const workspace = "/workspace"
 	dir := workspace + "/" + directory
-	program, _ := w.program(w.logic)
-	program.Command, program.Dir = own(program.Command), w.logic.WorkingDir
-	program.Digest = w.coder().of(w.logic).Digest
+	program := w.logicProgram()
 	program.Env = append(program.Env, "ARGOPERATOR_KEY="+key, "ARGOPERATOR_REQUEST="+dir+"/request.json",
 		"ARGOPERATOR_RESPONSE="+dir+"/response.json")
 	ctx, stop := withDeadline(w.ctx, w.config().Logic.Seconds)
@@ -311,6 +298,13 @@ func (w *worker) call(directory, key string) workerCall {
 	}
 	w.records = append(w.records, record)
 	return workerCall{record.Killed == "", record.ExitCode}
+}
+
+// logicProgram returns the user's program.
+func (w *worker) logicProgram() Program {
+	program, _ := w.program(w.logic)
+	program.Command, program.Digest = own(program.Command), w.coder().of(w.logic).Digest
+	return program
 }
 
 // coder finds what a definition decides about the program.
