@@ -46,7 +46,9 @@ def apply_desired(run, cr, state):
     response = read_response(run) if run.logic else {"children": [], "status": {}}
     doomed = to_delete(run, state, response)
     wanted, live, held, failures = make_children(run, cr, state, response["children"], here)
-    failures += prune(run, cr, wanted, here if listed else None)
+    failures += prune(run, cr, wanted, live if listed else None)
+    keep = {identity(child) for child in wanted}
+    live = [child for child in live if identity(child) in keep]
     failures += delete_related(run, doomed)
     waiting, refused = patch_others(run, cr, state, live)
     held, failures = held + waiting, failures + refused
@@ -67,7 +69,7 @@ def apply_desired(run, cr, state):
 def make_children(run, cr, state, answer, here):
     """Applies the wanted children: those of the templates and those that the logic answered with. A template may read
     what this run writes, so the templates are computed again after each round until nothing is left to write. Returns
-    the wanted children, the living ones, the reasons why children are held back, and the failures."""
+    the wanted children, all living ones, the reasons why children are held back, and the failures."""
     live, applied, failures = {identity(child): child for child in here}, {}, {}
     for _ in range(len(run.config["children"]) + 1):
         desired = templated(run, cr, state, answer, list(live.values()))
@@ -105,10 +107,10 @@ def make_children(run, cr, state, answer, here):
                     live.update(found(run, cr, child))
         if not written or not run.config.get("readsObjects"):
             break
-    keep, problems = {identity(child) for child in wanted}, desired.failures + [Refused(text) for text in refused.texts]
+    problems = desired.failures + [Refused(text) for text in refused.texts]
     for problem in problems:
         log(f"failed: {problem}")
-    return wanted, [child for key, child in live.items() if key in keep], held, problems + list(failures.values())
+    return wanted, list(live.values()), held, problems + list(failures.values())
 
 
 def found(run, cr, child):

@@ -120,7 +120,17 @@ def templated(run, cr, state, answer, live):
         if name not in desired.failed:
             made[name] = [key_of(run, entry, child) for child in objects]
         desired.objects += [(name, child) for child in objects]
+    for entry in run.config["children"]:
+        if any(is_absent(run, name, made, live) for name in entry.get("decidedBy") or []):
+            desired.kept |= {identity(child) for child in live if run.declared(child) == entry} - set(made.get(entry["name"], ()))
     return desired
+
+
+def is_absent(run, name, made, live):
+    """Whether an object of a child is wanted and does not exist, or may be wanted. What it decides about others may be the
+    same when it is back, so none of those is deleted."""
+    there = {identity(child) for child in live if (run.declared(child) or {}).get("name") == name}
+    return name not in made or not there.issuperset(made[name])
 
 
 def settle(run, entry, cr, names, there):

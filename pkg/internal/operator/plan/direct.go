@@ -290,7 +290,9 @@ func deletePart(p *configured, missing bool, subset partition) part {
 }
 
 // canWait reports whether there are conditions under which a child is not written.
-func canWait(c Child) bool { return canBeLate(c) || len(c.needs) > 0 }
+func canWait(c Child) bool {
+	return canBeLate(c) || len(c.needs) > 0 || c.When != nil && len(c.When.ReadsChildren()) > 0
+}
 
 // canBeLate reports whether there are conditions under which a child is not created.
 func canBeLate(c Child) bool { return len(c.DependsOn) > 0 || len(c.Alternatives) > 0 }

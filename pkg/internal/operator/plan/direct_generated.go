@@ -26,131 +26,132 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
 						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared39,
 					Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}},
+	{Name: "absent", Body: &shared48}, {Name: "undecided", Body: &shared49},
 	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &shared48, Then: &shared49, Else: &gojq.Query{Term: &gojq.Term{
+		Cond: &shared50, Then: &shared51, Else: &gojq.Query{Term: &gojq.Term{
 			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-				Term: &gojq.Term{Type: 7, Func: &shared50}}}}}}}}}}, {Name: "countWanted",
-		Body: &shared51}, {Name: "numberWanted", Body: &shared52}, {Name: "dependencyReady",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared53,
+				Term: &gojq.Term{Type: 7, Func: &shared52}}}}}}}}}}, {Name: "countWanted",
+		Body: &shared53}, {Name: "numberWanted", Body: &shared54}, {Name: "dependencyReady",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared55,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared54, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared56, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared55, Op: 9}, Op: 14},
-				Then: &shared56, Else: &shared57}}}, Right: &shared58, Patterns: []*gojq.Pattern{
-				&shared59}, Op: 1}, Else: &shared60}}}}, {Name: "alternativeGone",
-		Body: &shared61}, {Name: "missing", Body: &shared62}, {Name: "settled",
-		Args: []string{"mark"}, Body: &shared63}, {Name: "wantedObject",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70,
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared57, Op: 9}, Op: 14},
+				Then: &shared58, Else: &shared59}}}, Right: &shared60, Patterns: []*gojq.Pattern{
+				&shared61}, Op: 1}, Else: &shared62}}}}, {Name: "alternativeGone",
+		Body: &shared63}, {Name: "missing", Body: &shared64}, {Name: "settled",
+		Args: []string{"mark"}, Body: &shared65}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared71, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "inputMark", Args: []*gojq.Query{&shared72}}}}, Else: &shared73}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &shared74, Right: &gojq.Query{
+				Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared74}}}}, Else: &shared75}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared76, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-						&shared75}}}}, Op: 1}, Right: &gojq.Query{Left: &shared76, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared77, Then: &gojq.Query{
+						&shared77}}}}, Op: 1}, Right: &gojq.Query{Left: &shared78, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared79, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared78}}}}}}}}}}},
-						Else: &shared79}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared80},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared81}, Op: 1}, Else: &shared82}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared83, Right: &gojq.Query{
-		Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared85, Then: &gojq.Query{Term: &gojq.Term{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared80}}}}}}}}}}},
+						Else: &shared81}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared82},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared83}, Op: 1}, Else: &shared84}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared85, Right: &gojq.Query{
+		Left: &shared86, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared87, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared86}}}}, Else: &shared87}}}, Right: &gojq.Query{Left: &shared88,
+					&shared88}}}}, Else: &shared89}}}, Right: &gojq.Query{Left: &shared90,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared89, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared91, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared90, Op: 9}, Op: 14},
-				Then: &shared91, Else: &shared92}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared93, Then: &shared94, Elif: []*gojq.IfElif{
-					{Cond: &shared95, Then: &gojq.Query{Left: &shared96, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared97, Then: &gojq.Query{
-							Left: &shared98, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared92, Op: 9}, Op: 14},
+				Then: &shared93, Else: &shared94}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared95, Then: &shared96, Elif: []*gojq.IfElif{
+					{Cond: &shared97, Then: &gojq.Query{Left: &shared98, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared99, Then: &gojq.Query{
+							Left: &shared100, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared99}}}}}}}}},
-							Op: 1}, Else: &shared100}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared101,
-					Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared103, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared101}}}}}}}}},
+							Op: 1}, Else: &shared102}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared103,
+					Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared105, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared105}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared106,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared107,
-							Then: &gojq.Query{Left: &shared108, Right: &gojq.Query{Term: &gojq.Term{
+								&shared107}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared108,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared109,
+							Then: &gojq.Query{Left: &shared110, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared109}}}}}}}}}}},
-								Op: 1}, Else: &shared110}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared111},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared114}, Op: 1}, Patterns: []*gojq.Pattern{&shared115}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared116}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared117}, Op: 1}}, {Name: "statusField", Body: &shared118}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared119}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared111}}}}}}}}}}},
+								Op: 1}, Else: &shared112}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared113},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared115}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared116}, Op: 1}, Patterns: []*gojq.Pattern{&shared117}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared118}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared119}, Op: 1}}, {Name: "statusField", Body: &shared120}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared121}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared131, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared133, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared132}}}}}},
-					Right: &shared133, Op: 3}, Right: &shared134, Op: 3}, Right: &shared135,
-					Op: 3}}, &shared136, &shared137}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared134}}}}}},
+					Right: &shared135, Op: 3}, Right: &shared136, Op: 3}, Right: &shared137,
+					Op: 3}}, &shared138, &shared139}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared139}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared140}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared141},
+			Type: 7, Func: &shared141}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared142}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared143},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
+			Left: &gojq.Query{Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared146, Then: &gojq.Query{Left: &shared147,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared146}}}}, Op: 3}, Else: &shared147}}},
-				Op: 3}, Right: &shared148, Op: 3}, Right: &shared149, Op: 3}, Right: &shared150,
+						Args: []*gojq.Query{&shared148}}}}, Op: 3}, Else: &shared149}}},
+				Op: 3}, Right: &shared150, Op: 3}, Right: &shared151, Op: 3}, Right: &shared152,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared151, Right: &gojq.Query{
-				Left: &shared152, Right: &shared153, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared154,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared153, Right: &gojq.Query{
+				Left: &shared154, Right: &shared155, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared156,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared155}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158, Elif: []*gojq.IfElif{
-			{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared160, {Key: "path", Val: &gojq.Query{
+		Body: &shared157}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared159, Then: &shared160, Elif: []*gojq.IfElif{
+			{Cond: &shared161, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared162, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared161}}}}}, &shared162, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared163}}}}}, &shared164, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared163, &shared164}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared165,
+						&shared165, &shared166}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared167,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared166, Right: &shared167,
-						Op: 3}}}}}}, &shared168, &shared169}}}}}}}}, {Name: "fixed", Body: &shared170},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared171},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared172},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared168, Right: &shared169,
+						Op: 3}}}}}}, &shared170, &shared171}}}}}}}}, {Name: "fixed", Body: &shared172},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared173},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared174},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared175,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared176,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared177,
+				Left: &gojq.Query{Left: &shared176, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared177,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared178,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared179,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared178, Val: &gojq.Query{
-										Left: &shared179, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared180}}}}, Op: 1}}}}}},
-								Else: &shared181}}}, Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3},
-				Right: &shared183, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared184},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared185},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared186}, {Name: "ask",
-		Body: &shared193}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared194}, {Name: "isDue", Body: &shared195}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared196}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared180, Val: &gojq.Query{
+										Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared182}}}}, Op: 1}}}}}},
+								Else: &shared183}}}, Op: 3}, Right: &shared184, Op: 3}}}}}}, Op: 3},
+				Right: &shared185, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared186},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared187},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared188}, {Name: "ask",
+		Body: &shared195}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared196}, {Name: "isDue", Body: &shared197}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared198}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared197, Then: &shared198, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared199, Then: &shared200, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared199}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared200}, {Name: "safeKey", Body: &shared201}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared202}, {Name: "exactly", Body: &shared203},
-	{Name: "encoded", Body: &shared204}, {Name: "placed", Body: &shared205},
-	{Name: "placesOfOther", Body: &shared206}, {Name: "placeIn", Args: []string{
-		"$around"}, Body: &shared207}, {Name: "sharedPlace", Args: []string{
-		"$outside"}, Body: &shared208}, {Name: "unshared", Body: &shared209},
-	{Name: "nested", Body: &shared210}, {Name: "harmless", Body: &shared211}},
+					{Term: &gojq.Term{Type: 7, Func: &shared201}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared202}, {Name: "safeKey", Body: &shared203}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared204}, {Name: "exactly", Body: &shared205},
+	{Name: "encoded", Body: &shared206}, {Name: "placed", Body: &shared207},
+	{Name: "placesOfOther", Body: &shared208}, {Name: "placeIn", Args: []string{
+		"$around"}, Body: &shared209}, {Name: "sharedPlace", Args: []string{
+		"$outside"}, Body: &shared210}, {Name: "unshared", Body: &shared211},
+	{Name: "nested", Body: &shared212}, {Name: "harmless", Body: &shared213}},
 	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
 			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -943,395 +944,414 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}},
 							Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
+						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "undecided"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
 						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
 							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
-								{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
-											Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-									Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
-										{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-										Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-										Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-												Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
-								{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"},
-							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}},
-							Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
-								Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
-						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
-								{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Right: &gojq.Query{
+								Name: "option::needsList"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 15}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$noError"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$state"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
+									{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+									Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
+												Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
 										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
-											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6,
-												Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith", Args: []*gojq.Query{
-									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}},
-								Op: 1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "key"}}}}}}}, Op: 14}}}}}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{
-							Name: "$stray"}, Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 4}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
-											Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
-											Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
-						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1},
-					Patterns: []*gojq.Pattern{{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$state"}}, Op: 1}}, {Name: "next", Args: []string{"$wanted",
-					"$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{
-						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-								Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$state"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+											Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "unwanted"}}}, Op: 15}, Op: 1}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$waits"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+													Op: 8}, Op: 15}}}}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+									{Name: "$waits"}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$missing"},
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$noError"}}},
+								Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$missing"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+									Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+									{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+									Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$undecided"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+									{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 4}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "objects"}}, {Index: &gojq.Index{Start: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::childPrefix"}}}}}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}},
+										Op: 14}}}}}, Op: 1}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{Name: "$stray"},
+							Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 4}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+												Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
+												Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
+							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$undecided"}}, Op: 1},
+					Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$state"}},
+					Op: 1}}, {Name: "next", Args: []string{"$wanted", "$before", "$verify"},
+					Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$wanted"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+									Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
+														Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+														{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+													Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+													Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+														{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+												Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
+											Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
+										Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+											{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+												Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+														Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
+														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+															Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+																Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																	Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
+															Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
+															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
+																Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+													Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+															Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
+															Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
+															Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+															Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
+																{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
+																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
+																Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
+																Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																	KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																		Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
+																			{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+																		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+																			Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
+																				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+																				Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+																				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+																						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																							{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
+																Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
+													Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+														Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																	{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
+																	{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "isDue"}}}, Op: 1}, Op: 15}, Right: &gojq.Query{
+															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$entry"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+																	Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{
+													{Name: "$entry"}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+											{Name: "$raw"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}},
+										Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
+										Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+										Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
+												Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+													Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
 											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
-													Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
-													{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-												Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-												Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-											Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
-										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
-									Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-															Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
-														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
-															Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-												Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
-														Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-															Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
-														Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
-															{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
-															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																	Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
-																		{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
-																	Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-																		Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-																			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
-																			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-																			Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
-																			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-																				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-																					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																						{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-																				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
-															Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
-												Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-													Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
-																{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "isDue"}}}, Op: 1}, Op: 15}, Right: &gojq.Query{
-														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$entry"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-																Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{
-												{Name: "$entry"}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
-										{Name: "$raw"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}},
-									Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
-									Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-									Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
-											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-												Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-										Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
-										Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-										Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
-									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
-								Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-								Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
-										Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
+												Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+											Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
+											Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+											Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
+										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
+									Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+									Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 											Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-											Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
-												Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
-										Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
-								Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
-						Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+											Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+												Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
+													Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
+											Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
+									Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
+							Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
@@ -4206,215 +4226,216 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 		Query: &shared23}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
 		Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
 			{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared212}},
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared214}},
 				Right: &shared39, Patterns: []*gojq.Pattern{&shared46}, Op: 1}}},
-			Else: &shared47}}}}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared48, Then: &shared49, Else: &gojq.Query{
+			Else: &shared47}}}}, {Name: "absent", Query: &shared48}, {Name: "undecided",
+		Query: &shared49}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared50, Then: &shared51, Else: &gojq.Query{
 			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
 				If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50, SuffixList: []*gojq.Suffix{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared52, SuffixList: []*gojq.Suffix{
 						&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
 					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared52,
 							SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 						Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-						Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
+						Then: &gojq.Query{Left: &shared214, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared50,
+								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared52,
 									SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
 									Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
 							&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}, {Name: "countWanted",
-		Query: &shared51}, {Name: "numberWanted", Query: &shared52}, {Name: "dependencyReady",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared53,
+		Query: &shared53}, {Name: "numberWanted", Query: &shared54}, {Name: "dependencyReady",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared55,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared54, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared56, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
 						If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
-					Right: &shared55, Op: 9}, Op: 14}, Then: &shared56, Else: &shared57}}},
-				Right: &shared58, Patterns: []*gojq.Pattern{&shared59}, Op: 1}, Else: &shared60}}}},
-		{Name: "alternativeGone", Query: &shared61}, {Name: "missing", Query: &shared62},
-		{Name: "settled", Query: &shared63}, {Name: "wantedObject", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared70, Then: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared71,
+					Right: &shared57, Op: 9}, Op: 14}, Then: &shared58, Else: &shared59}}},
+				Right: &shared60, Patterns: []*gojq.Pattern{&shared61}, Op: 1}, Else: &shared62}}}},
+		{Name: "alternativeGone", Query: &shared63}, {Name: "missing", Query: &shared64},
+		{Name: "settled", Query: &shared65}, {Name: "wantedObject", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73,
 					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared72}}},
-						Right: &shared22, Op: 1}}}, Else: &shared73}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &shared74, Right: &gojq.Query{Term: &gojq.Term{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared74}}},
+						Right: &shared22, Op: 1}}}, Else: &shared75}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &shared76, Right: &gojq.Query{Term: &gojq.Term{
 						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{Left: &shared65,
-								Right: &shared75, Op: 9}, Op: 14}, Then: &shared66, Elif: []*gojq.IfElif{
-								{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}}, Op: 1},
-					Right: &gojq.Query{Left: &shared76, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared77, Then: &gojq.Query{Term: &gojq.Term{
+							Cond: &gojq.Query{Left: &shared66, Right: &gojq.Query{Left: &shared67,
+								Right: &shared77, Op: 9}, Op: 14}, Then: &shared68, Elif: []*gojq.IfElif{
+								{Cond: &shared69, Then: &shared70}}, Else: &shared71}}}}}, Op: 1},
+					Right: &gojq.Query{Left: &shared78, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared79, Then: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
 									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78, SuffixList: []*gojq.Suffix{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared80, SuffixList: []*gojq.Suffix{
 											&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
 										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared80,
 												SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 											Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-											Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
+											Then: &gojq.Query{Left: &shared214, Right: &gojq.Query{Term: &gojq.Term{
 												Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared78,
+													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared80,
 														SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
 														Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-												&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Else: &shared79}}},
-						Op: 3}, Patterns: []*gojq.Pattern{&shared80}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared81}, Op: 1}, Else: &shared82}}}}, {Name: "wantedListed", Query: &gojq.Query{
-			Left: &shared83, Right: &gojq.Query{Left: &shared84, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared85,
+												&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Else: &shared81}}},
+						Op: 3}, Patterns: []*gojq.Pattern{&shared82}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared83}, Op: 1}, Else: &shared84}}}}, {Name: "wantedListed", Query: &gojq.Query{
+			Left: &shared85, Right: &gojq.Query{Left: &shared86, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared87,
 					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared86}}},
-						Right: &shared22, Op: 1}}}, Else: &shared87}}}, Right: &gojq.Query{
-					Left: &shared88, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared89, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared88}}},
+						Right: &shared22, Op: 1}}}, Else: &shared89}}}, Right: &gojq.Query{
+					Left: &shared90, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared91, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
 								Type: 14, If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
-							Right: &shared90, Op: 9}, Op: 14}, Then: &shared91, Else: &shared92}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93,
-							Then: &shared94, Elif: []*gojq.IfElif{{Cond: &shared95, Then: &gojq.Query{
-								Left: &shared96, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared97, Then: &gojq.Query{Left: &shared98, Right: &gojq.Query{
+							Right: &shared92, Op: 9}, Op: 14}, Then: &shared93, Else: &shared94}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared95,
+							Then: &shared96, Elif: []*gojq.IfElif{{Cond: &shared97, Then: &gojq.Query{
+								Left: &shared98, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared99, Then: &gojq.Query{Left: &shared100, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 											{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared99,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared101,
 														SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 9},
 													Op: 14}, Then: &shared31, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 													Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
+														Term: &gojq.Term{Type: 20, Query: &shared101, SuffixList: []*gojq.Suffix{
 															&shared34}}}, Right: &shared35, Op: 8}, Op: 14}, Right: &shared36,
-													Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared212,
+													Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared214,
 													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared40,
 														Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 20, Query: &shared99, SuffixList: []*gojq.Suffix{
+															Term: &gojq.Term{Type: 20, Query: &shared101, SuffixList: []*gojq.Suffix{
 																&shared42}}}, Right: &shared43, Op: 8}, Then: &shared44}}, Else: &shared45}}},
 													Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}},
-										Op: 1}, Else: &shared100}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared101,
-								Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &shared103, Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{
+										Op: 1}, Else: &shared102}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared103,
+								Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &shared105, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{
-												Left: &shared65, Right: &shared105, Op: 9}, Op: 14}, Then: &shared66,
-												Elif: []*gojq.IfElif{{Cond: &shared67, Then: &shared68}}, Else: &shared69}}}}},
-										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared107, Then: &gojq.Query{
-										Left: &shared108, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											If: &gojq.If{Cond: &gojq.Query{Left: &shared66, Right: &gojq.Query{
+												Left: &shared67, Right: &shared107, Op: 9}, Op: 14}, Then: &shared68,
+												Elif: []*gojq.IfElif{{Cond: &shared69, Then: &shared70}}, Else: &shared71}}}}},
+										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared108, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared109, Then: &gojq.Query{
+										Left: &shared110, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 											KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 												Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 													Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &shared109, SuffixList: []*gojq.Suffix{
+														Term: &gojq.Term{Type: 7, Func: &shared111, SuffixList: []*gojq.Suffix{
 															&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
 													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared111,
 															SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
 														Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-														Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
+														Then: &gojq.Query{Left: &shared214, Right: &gojq.Query{Term: &gojq.Term{
 															Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared109,
+																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared111,
 																	SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
 																	Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-															&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Op: 1}, Else: &shared110}}},
-									Op: 3}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
-									&shared112}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared113},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared115}, Op: 1}, Patterns: []*gojq.Pattern{&shared116}, Op: 1},
-			Patterns: []*gojq.Pattern{&shared117}, Op: 1}}, {Name: "statusField",
-			Query: &shared118}, {Name: "customResourcePath", Query: &shared119},
+															&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Op: 1}, Else: &shared112}}},
+									Op: 3}, Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Patterns: []*gojq.Pattern{
+									&shared114}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared115},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared116}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared117}, Op: 1}, Patterns: []*gojq.Pattern{&shared118}, Op: 1},
+			Patterns: []*gojq.Pattern{&shared119}, Op: 1}}, {Name: "statusField",
+			Query: &shared120}, {Name: "customResourcePath", Query: &shared121},
 		{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared131, {
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared133, {
 				Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared120,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared121,
-								Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &shared132, SuffixList: []*gojq.Suffix{
-										&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
-							Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared122,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared123,
+								Then: &gojq.Query{Left: &shared124, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
+										&shared125}}}, Right: &shared126, Op: 1}, Op: 3}, Else: &shared127}}},
+							Op: 3}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared132, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
-						Op: 1}, Op: 3}}}, Right: &shared133, Op: 3}, Right: &shared134, Op: 3},
-					Right: &shared135, Op: 3}}, &shared136, &shared137}}}}}, {Name: "annotateOwner",
+						Func: &shared134, SuffixList: []*gojq.Suffix{&shared131}}}, Right: &shared132,
+						Op: 1}, Op: 3}}}, Right: &shared135, Op: 3}, Right: &shared136, Op: 3},
+					Right: &shared137, Op: 3}}, &shared138, &shared139}}}}}, {Name: "annotateOwner",
 			Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					&shared131, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					&shared133, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared120, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared121, Then: &gojq.Query{Left: &shared122, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared139, SuffixList: []*gojq.Suffix{
-										&shared123}}}, Right: &shared124, Op: 1}, Op: 3}, Else: &shared125}}},
-							Op: 3}, Right: &shared126, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
+							Left: &shared122, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared123, Then: &gojq.Query{Left: &shared124, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared141, SuffixList: []*gojq.Suffix{
+										&shared125}}}, Right: &shared126, Op: 1}, Op: 3}, Else: &shared127}}},
+							Op: 3}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
 							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &shared139, SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130,
+							Func: &shared141, SuffixList: []*gojq.Suffix{&shared131}}}, Right: &shared132,
 							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "?fieldManager="}}}, Op: 3}, Right: &shared135, Op: 3}}, &shared136,
-					{Key: "body", Val: &gojq.Query{Left: &shared140, Right: &shared138,
-						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared141}, {Name: "deletionPath",
+						Str: "?fieldManager="}}}, Op: 3}, Right: &shared137, Op: 3}}, &shared138,
+					{Key: "body", Val: &gojq.Query{Left: &shared142, Right: &shared140,
+						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared143}, {Name: "deletionPath",
 			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{
-						Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared213}},
-						Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-				Op: 3}, Right: &shared150, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared214}}, Op: 3}, Right: &shared154, Op: 3}},
-		{Name: "deleteOptions", Query: &shared155}, {Name: "deletion", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared157, Then: &shared158,
-				Elif: []*gojq.IfElif{{Cond: &shared159, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared160,
+				Left: &gojq.Query{Left: &gojq.Query{Left: &shared145, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared146, Then: &gojq.Query{
+						Left: &shared147, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared215}},
+						Op: 3}, Else: &shared149}}}, Op: 3}, Right: &shared150, Op: 3}, Right: &shared151,
+				Op: 3}, Right: &shared152, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &shared216}}, Op: 3}, Right: &shared156, Op: 3}},
+		{Name: "deleteOptions", Query: &shared157}, {Name: "deletion", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared159, Then: &shared160,
+				Elif: []*gojq.IfElif{{Cond: &shared161, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared162,
 						{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &shared144, Then: &gojq.Query{Left: &shared145,
-										Right: &shared213, Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148,
-								Op: 3}, Right: &shared149, Op: 3}, Right: &shared150, Op: 3}, Right: &shared214,
-								Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, {Key: "body", Val: &gojq.Query{
+								Left: &gojq.Query{Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared146, Then: &gojq.Query{Left: &shared147,
+										Right: &shared215, Op: 3}, Else: &shared149}}}, Op: 3}, Right: &shared150,
+								Op: 3}, Right: &shared151, Op: 3}, Right: &shared152, Op: 3}, Right: &shared216,
+								Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, {Key: "body", Val: &gojq.Query{
 							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared163}}}}}},
-									{Key: "propagationPolicy", Val: &shared164}}}}}, Right: &shared156,
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared165}}}}}},
+									{Key: "propagationPolicy", Val: &shared166}}}}}, Right: &shared158,
 								Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{&shared165, {Key: "path", Val: &gojq.Query{
+					KeyVals: []*gojq.ObjectKeyVal{&shared167, {Key: "path", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared144, Then: &gojq.Query{Left: &shared145, Right: &shared213,
-										Op: 3}, Else: &shared147}}}, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-								Op: 3}, Right: &shared150, Op: 3}, Right: &shared214, Op: 3}, Right: &shared166,
-							Op: 3}, Right: &shared167, Op: 3}}}}, &shared168, &shared169}}}}}}}},
-		{Name: "fixed", Query: &shared170}, {Name: "replaces", Query: &shared171},
-		{Name: "lookAt", Query: &shared172}, {Name: "owned", Query: &gojq.Query{
-			Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared146, Then: &gojq.Query{Left: &shared147, Right: &shared215,
+										Op: 3}, Else: &shared149}}}, Op: 3}, Right: &shared150, Op: 3}, Right: &shared151,
+								Op: 3}, Right: &shared152, Op: 3}, Right: &shared216, Op: 3}, Right: &shared168,
+							Op: 3}, Right: &shared169, Op: 3}}}}, &shared170, &shared171}}}}}}}},
+		{Name: "fixed", Query: &shared172}, {Name: "replaces", Query: &shared173},
+		{Name: "lookAt", Query: &shared174}, {Name: "owned", Query: &gojq.Query{
+			Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-					Left: &gojq.Query{Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared175,
-							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared176,
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared177,
+					Left: &gojq.Query{Left: &shared176, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared177,
+							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared178,
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared179,
 									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared178, Val: &gojq.Query{
-											Left: &shared179, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared180}}},
-												Right: &shared22, Op: 1}}}, Op: 1}}}}}}, Else: &shared181}}}, Op: 3},
-								Right: &shared182, Op: 3}}}}}}, Op: 3}, Right: &shared183, Op: 3}}}}}},
-			Op: 3}}, {Name: "asYAML", Query: &shared184}, {Name: "reclaimPatch",
-			Query: &shared185}, {Name: "refusal", Query: &shared186}, {Name: "ask",
-			Query: &shared193}, {Name: "failedAttempts", Query: &shared194},
-		{Name: "isDue", Query: &shared195}, {Name: "failure", Query: &shared196},
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared180, Val: &gojq.Query{
+											Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared182}}},
+												Right: &shared22, Op: 1}}}, Op: 1}}}}}}, Else: &shared183}}}, Op: 3},
+								Right: &shared184, Op: 3}}}}}}, Op: 3}, Right: &shared185, Op: 3}}}}}},
+			Op: 3}}, {Name: "asYAML", Query: &shared186}, {Name: "reclaimPatch",
+			Query: &shared187}, {Name: "refusal", Query: &shared188}, {Name: "ask",
+			Query: &shared195}, {Name: "failedAttempts", Query: &shared196},
+		{Name: "isDue", Query: &shared197}, {Name: "failure", Query: &shared198},
 		{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &shared197, Then: &shared198, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared187, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared188,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared199,
-							SuffixList: []*gojq.Suffix{&shared189}}}, Right: &shared190, Op: 9},
-						Op: 15}, Then: &shared191, Else: &shared192}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-			Query: &shared200}, {Name: "safeKey", Query: &shared201}, {Name: "workflowName",
-			Query: &shared202}, {Name: "exactly", Query: &shared203}, {Name: "encoded",
-			Query: &shared204}, {Name: "placed", Query: &shared205}, {Name: "placesOfOther",
-			Query: &shared206}, {Name: "placeIn", Query: &shared207}, {Name: "sharedPlace",
-			Query: &shared208}, {Name: "unshared", Query: &shared209}, {Name: "nested",
-			Query: &shared210}, {Name: "harmless", Query: &shared211}}, Recursive: []string{
+			If: &gojq.If{Cond: &shared199, Then: &shared200, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared189, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared190,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared201,
+							SuffixList: []*gojq.Suffix{&shared191}}}, Right: &shared192, Op: 9},
+						Op: 15}, Then: &shared193, Else: &shared194}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+			Query: &shared202}, {Name: "safeKey", Query: &shared203}, {Name: "workflowName",
+			Query: &shared204}, {Name: "exactly", Query: &shared205}, {Name: "encoded",
+			Query: &shared206}, {Name: "placed", Query: &shared207}, {Name: "placesOfOther",
+			Query: &shared208}, {Name: "placeIn", Query: &shared209}, {Name: "sharedPlace",
+			Query: &shared210}, {Name: "unshared", Query: &shared211}, {Name: "nested",
+			Query: &shared212}, {Name: "harmless", Query: &shared213}}, Recursive: []string{
 		"patch"}}
 
 var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4739,7 +4760,35 @@ var shared46 = gojq.Pattern{Name: "$lacked"}
 
 var shared47 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared48 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared48 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+	Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "hole::otherPrefix"}}}}}}}}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedCount"}}},
+		Op:    9}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::other"}}}}},
+		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
+				Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
+				Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
+				Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}}}},
+		Op: 15}, Op: 14}}}}
+
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::deciding"}}}, {Term: &gojq.Term{Type: 1}}}}}}
+
+var shared50 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4752,12 +4801,18 @@ var shared48 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Op: 14}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared51 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
+	Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "undecided"}}}, Then: &gojq.Query{
+		Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "stays"}}}, Else: &gojq.Query{
+		Term: &gojq.Term{Type: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+		Type: 3}}}}}
 
-var shared50 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+var shared52 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared51 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared53 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4766,7 +4821,7 @@ var shared51 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
 
-var shared52 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared54 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -4779,23 +4834,23 @@ var shared52 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared55 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::listed"}}}
 
-var shared54 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared56 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared55 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared57 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared56 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared58 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared57 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared59 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared58 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared60 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
-			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependencyPrefix"}}}}}}},
+			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::otherPrefix"}}}}}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 			Name: "value"}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{
@@ -4812,11 +4867,11 @@ var shared58 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
 	{Name: "$dependencies"}}, Op: 1}
 
-var shared59 = gojq.Pattern{Name: "$dependencyCount"}
+var shared61 = gojq.Pattern{Name: "$dependencyCount"}
 
-var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared62 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::dependency"}}}}},
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::other"}}}}},
 	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
@@ -4829,7 +4884,7 @@ var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
 
-var shared61 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared63 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4840,7 +4895,7 @@ var shared61 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared62 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared64 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4861,266 +4916,266 @@ var shared62 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared64 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared65 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared66 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared68 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared67 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared69 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared68 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared70 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared63 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared64, Right: &gojq.Query{Left: &shared65,
+var shared65 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared66, Right: &gojq.Query{Left: &shared67,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared66, Elif: []*gojq.IfElif{{Cond: &shared67,
-		Then: &shared68}}, Else: &shared69}}}
+		Op:    9}, Op: 14}, Then: &shared68, Elif: []*gojq.IfElif{{Cond: &shared69,
+		Then: &shared70}}, Else: &shared71}}}
 
-var shared70 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared72 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared74 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared74 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared75 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared77 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared76 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared77 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared79 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared78 = gojq.Func{Name: "$single"}
+var shared80 = gojq.Func{Name: "$single"}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared80 = gojq.Pattern{Name: "$single"}
+var shared82 = gojq.Pattern{Name: "$single"}
 
-var shared81 = gojq.Pattern{Name: "$currentMark"}
+var shared83 = gojq.Pattern{Name: "$currentMark"}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared89 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared89 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared91 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared90 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared91 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared93 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared92 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared95 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared95 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared97 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared97 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared99 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared105 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared106 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared105 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared107 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared106 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared108 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared107 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared109 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared108 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared110 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared109 = gojq.Func{Name: "$observed"}
+var shared111 = gojq.Func{Name: "$observed"}
 
-var shared110 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared112 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared111 = gojq.Pattern{Name: "$observed"}
+var shared113 = gojq.Pattern{Name: "$observed"}
 
-var shared112 = gojq.Pattern{Name: "$listedKey"}
+var shared114 = gojq.Pattern{Name: "$listedKey"}
 
-var shared113 = gojq.Pattern{Name: "$wantedNumber"}
+var shared115 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared114 = gojq.Pattern{Name: "$failure"}
+var shared116 = gojq.Pattern{Name: "$failure"}
 
-var shared115 = gojq.Pattern{Name: "$listedMark"}
+var shared117 = gojq.Pattern{Name: "$listedMark"}
 
-var shared116 = gojq.Pattern{Name: "$listed"}
+var shared118 = gojq.Pattern{Name: "$listed"}
 
-var shared117 = gojq.Pattern{Name: "$parent"}
+var shared119 = gojq.Pattern{Name: "$parent"}
 
-var shared118 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared123 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared125 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared126 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared125 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
-
-var shared126 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared127 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::plural"}}}
+var shared127 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
 var shared128 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared129 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::plural"}}}
 
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
 
-var shared119 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared120, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared121, Then: &gojq.Query{Left: &shared122,
+var shared131 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+
+var shared132 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+
+var shared121 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared122, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared123, Then: &gojq.Query{Left: &shared124,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
-				Op: 1}, Op: 3}, Else: &shared125}}}, Op: 3}, Right: &shared126, Op: 3},
-	Right: &shared127, Op: 3}, Right: &shared128, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+				Op: 1}, Op: 3}, Else: &shared127}}}, Op: 3}, Right: &shared128, Op: 3},
+	Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared129}}}, Right: &shared130, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared131}}}, Right: &shared132, Op: 1},
 	Op: 3}
 
-var shared131 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared133 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared132 = gojq.Func{Name: "owner"}
-
-var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "subresource"}}}
-
-var shared134 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "?fieldManager="}}}
+var shared134 = gojq.Func{Name: "owner"}
 
 var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "subresource"}}}
+
+var shared136 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "?fieldManager="}}}
+
+var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared136 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared138 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared137 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared138,
+var shared139 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared140,
 	Op: 1}}
 
-var shared139 = gojq.Func{Name: "owner"}
+var shared141 = gojq.Func{Name: "owner"}
 
-var shared140 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared142 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared144 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -5129,19 +5184,19 @@ var shared142 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared141 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared142, Op: 1}
+var shared143 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared144, Op: 1}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childRoot"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -5152,21 +5207,21 @@ var shared146 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
-
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childPlural"}}}
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
 var shared150 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
 var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childPlural"}}}
+
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
+
+var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -5174,25 +5229,25 @@ var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared155 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared155 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared157 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared156, Op: 1}
+	Right: &shared158, Op: 1}
 
-var shared157 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared159 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5203,10 +5258,10 @@ var shared157 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared159 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared161 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5214,33 +5269,33 @@ var shared159 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared160 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared162 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared161 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared163 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared162 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared164 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared163 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared164 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared165 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared167 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared166 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared168 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared167 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared168 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared169 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared171 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5268,10 +5323,10 @@ var shared169 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared170 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5291,7 +5346,7 @@ var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5316,9 +5371,9 @@ var shared172 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared173 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared176 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5339,7 +5394,7 @@ var shared174 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared175 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared177 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5361,7 +5416,7 @@ var shared175 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared176 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared178 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5390,21 +5445,21 @@ var shared176 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5413,7 +5468,7 @@ var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5430,7 +5485,7 @@ var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5473,7 +5528,7 @@ var shared184 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared185 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5522,19 +5577,19 @@ var shared185 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared189 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared188 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared189 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared191 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared190 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared191 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared193 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared192 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared194 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5545,18 +5600,18 @@ var shared192 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared186 = gojq.Query{Left: &shared187, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared188, Right: &gojq.Query{
+var shared188 = gojq.Query{Left: &shared189, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared190, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared189}}}, Right: &shared190, Op: 9},
-		Op: 15}, Then: &shared191, Else: &shared192}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared191}}}, Right: &shared192, Op: 9},
+		Op: 15}, Then: &shared193, Else: &shared194}}}, Op: 3}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared195 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5573,7 +5628,7 @@ var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5581,7 +5636,7 @@ var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared196 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared198 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5591,18 +5646,18 @@ var shared196 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared198 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared200 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared199 = gojq.Func{Name: "seen"}
+var shared201 = gojq.Func{Name: "seen"}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5612,13 +5667,13 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5632,7 +5687,7 @@ var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared205 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5654,7 +5709,7 @@ var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared206 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5681,7 +5736,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared207 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5705,7 +5760,7 @@ var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared206 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared208 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5730,7 +5785,7 @@ var shared206 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared209 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5738,7 +5793,7 @@ var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared208 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5752,7 +5807,7 @@ var shared208 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared209 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared211 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5780,7 +5835,7 @@ var shared209 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared212 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5807,7 +5862,7 @@ var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared211 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared213 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5815,11 +5870,11 @@ var shared211 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared212 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared214 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared24, Then: &shared25, Else: &shared26}}}
 
-var shared213 = gojq.Query{Left: &shared146, Right: &shared142, Op: 1}
+var shared215 = gojq.Query{Left: &shared148, Right: &shared144, Op: 1}
 
-var shared214 = gojq.Query{Left: &shared151, Right: &gojq.Query{Left: &shared152,
-	Right: &gojq.Query{Left: &shared153, Right: &shared142, Op: 1}, Op: 1},
+var shared216 = gojq.Query{Left: &shared153, Right: &gojq.Query{Left: &shared154,
+	Right: &gojq.Query{Left: &shared155, Right: &shared144, Op: 1}, Op: 1},
 	Op: 1}

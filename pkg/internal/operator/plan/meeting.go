@@ -44,6 +44,18 @@ func (c Child) placing() []*expression.Program {
 	return slices.DeleteFunc(all, func(e *expression.Program) bool { return e == nil })
 }
 
+// decidedBy returns the names of the children that decide which objects of a child are
+// wanted.
+func (p *declared) decidedBy(c Child) []string {
+	var names []string
+	for _, other := range p.Children {
+		if slices.ContainsFunc(c.placing(), func(e *expression.Program) bool { _, reads := e.ReadsChildren()[other.Name]; return reads }) {
+			names = append(names, other.Name)
+		}
+	}
+	return names
+}
+
 // placedByChildren reports whether other children decide where the objects are.
 func (c Child) placedByChildren() bool {
 	return slices.ContainsFunc(c.placing(), func(e *expression.Program) bool { return len(e.ReadsChildren()) > 0 })

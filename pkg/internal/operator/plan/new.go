@@ -386,7 +386,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Identity, kind.When, kind.ForEach = c.podPrograms.identity, c.podPrograms.when, c.podPrograms.forEach
 		if p.templatesInPod() {
 			kind.Object = c.podPrograms.object
-			kind.Needs = runtimeNeeds(c)
+			kind.Needs, kind.DecidedBy = runtimeNeeds(c), p.decidedBy(c)
 		} else {
 			r.SensorTemplates = r.SensorTemplates || kind.Template
 		}

@@ -375,6 +375,7 @@ type RuntimeKind struct {
 	ForEach   json.RawMessage `json:"forEach,omitempty"`
 	DependsOn []string        `json:"dependsOn,omitempty"`
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
+	DecidedBy []string        `json:"decidedBy,omitempty"` // the children that decide which of its objects are wanted
 	Adopt     bool            `json:"adopt,omitempty"`
 	Chosen    bool            `json:"chosen,omitempty"`   // the custom resource, or the logic, decides about the namespace
 	Beside    bool            `json:"beside,omitempty"`   // of a patch: its objects are in the custom resource's namespace

@@ -237,6 +237,20 @@ func waitHoles(p *configured, c Child, holes jqfile.Holes) {
 	holes["hole::dependenciesReady"] = jqfile.All(ready...)
 	holes["hole::waitsFor"] = jqfile.String("waits for " + strings.Join(waits, ", "))
 	needHoles(p, c, holes)
+	decideHoles(p, c, holes)
+}
+
+// decideHoles fills the holes for the children that decide which objects of a child are
+// wanted.
+func decideHoles(p *configured, c Child, holes jqfile.Holes) {
+	var absent []jqfile.Value
+	by := p.decidedBy(c)
+	for _, other := range p.Children {
+		if slices.Contains(by, other.Name) {
+			absent = append(absent, directPrograms().Definition("absent", otherHoles(p, other)))
+		}
+	}
+	holes["option::decided"], holes["hole::deciding"] = jqfile.Bool(len(absent) > 0), jqfile.List(absent...)
 }
 
 // needHoles fills the holes for the values that a child waits for.
@@ -246,18 +260,23 @@ func needHoles(p *configured, c Child, holes jqfile.Holes) {
 }
 
 func dependencyReady(p *configured, other Child) jqfile.Value {
+	holes := otherHoles(p, other)
+	needHoles(p, other, holes)
+	return directPrograms().Definition("dependencyReady", holes)
+}
+
+// otherHoles returns the holes for whether a child exists that another one waits for.
+func otherHoles(p *configured, other Child) jqfile.Holes {
 	holes := jqfile.Holes{
-		"option::listed": jqfile.Bool(
-			p.listed(other),
-		), "hole::dependencyPrefix": jqfile.String(listPrefix(other)), "hole::wantedCount": wantedCount(p, other),
-		"hole::dependency": jqfile.String(other.Name), "option::conditional": jqfile.Bool(other.When != nil),
+		"option::listed": jqfile.Bool(p.listed(other)), "hole::otherPrefix": jqfile.String(listPrefix(other)),
+		"hole::wantedCount": wantedCount(p, other),
+		"hole::other":       jqfile.String(other.Name), "option::conditional": jqfile.Bool(other.When != nil),
 		"option::readsChildren": jqfile.Bool(other.When != nil && len(other.When.ReadsChildren()) > 0),
 	}
 	if other.When != nil {
 		holes["hole::wanted"] = jqfile.Raw(whenJQ(other))
 	}
-	needHoles(p, other, holes)
-	return directPrograms().Definition("dependencyReady", holes)
+	return holes
 }
 
 // wantedCount returns the jq of the number of objects of a listed child that are wanted;

@@ -6,7 +6,7 @@
 # Request: list the wanted objects in the observed state, or apply one of them. No
 # object is applied before it is listed, so the operator never forgets one, and none is
 # listed before its dependencies are ready. What is listed and no longer wanted is
-# deleted by delete.jq.
+# deleted by delete.jq, but not while an object is absent that decides which are wanted.
 #
 # The requests of a custom resource are sent one after the other: $next is the first
 # that is due, and the same as before the event if that was sent already. Its result is
@@ -65,6 +65,7 @@
   def listing($wishes):
     .status.children as $state | .metadata.generation as $current
     | (if mine(hole::child) and $state[hole::child].error != null then {(hole::child): null} else {} end) as $noError
+    | (if option::decided then undecided and (option::finalized and .metadata.deletionTimestamp != null | not) else {} end) as $undecided
     | if option::canBeHeld and (option::needsList or $wishes.error != null) and lacking(.) != null then $noError
       elif $wishes.error != null then
         if mine(hole::child) and $state[hole::child].error.message != $wishes.error
@@ -76,7 +77,7 @@
         ) as $missing (
           $noError;
           .[$missing.key] = {unwanted: null, missing: null, failed: null})
-        | reduce ($state // {} | to_entries[] | select(.value.unwanted != true and $wishes.objects[.key] == null and (.key | startswith(hole::childPrefix)) and mine(.key))) as $stray (.;
+        | reduce ($state // {} | to_entries[] | select((option::decided | not) or ($undecided | not)) | select(.value.unwanted != true and $wishes.objects[.key] == null and (.key | startswith(hole::childPrefix)) and mine(.key))) as $stray (.;
             .[$stray.key] = {unwanted: true, failed: null} + (if $old == null then {deleting: null} else {} end) + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
       end;
 

@@ -120,9 +120,23 @@ def heldFrom(seen):
       else "stays as it is until " + $lacked + " has a value" end
   else null end;
 
-# The same of a child that is not listed. One that is not wanted waits for nothing.
+# Whether a child is wanted and an object of it does not exist.
+def absent:
+  if option::listed then ([existingObjects(hole::otherPrefix)] | length) != hole::wantedCount
+  else
+    observed(hole::other).uid == null
+    and ((option::conditional | not) or (if option::readsChildren then live as $children | hole::wanted else hole::wanted end))
+  end;
+
+# Whether one of the children that decide which objects of this one are wanted is absent:
+# then nothing is deleted, because what they decide may be the same when they are back.
+def undecided: any(hole::deciding; .);
+
+# The same as heldFrom, of a child that is not listed. One that is not wanted waits for
+# nothing, but it stays while that is undecided.
 def held:
-  if option::conditional and (try (if option::readsChildren then live as $children | hole::when else hole::when end) catch true | not) then null
+  if option::conditional and (try (if option::readsChildren then live as $children | hole::when else hole::when end) catch true | not) then
+    if option::decided then (if undecided then "stays" else null end) else null end
   else heldFrom(observed(hole::child)) end;
 
 # The number of objects of a listed child that are wanted; null if it cannot be computed.
@@ -135,10 +149,10 @@ def numberWanted:
 def dependencyReady:
   if option::listed then
     (if option::needsList and lacking(.) != null then null else hole::wantedCount end) as $dependencyCount
-    | [listedObjects(hole::dependencyPrefix) | .value] as $dependencies
+    | [listedObjects(hole::otherPrefix) | .value] as $dependencies
     | all($dependencies[]; .ready == true and .uid != .deletedUID) and ($dependencies | length) == $dependencyCount
   else
-    observed(hole::dependency).ready == true
+    observed(hole::other).ready == true
     or option::conditional and (if option::readsChildren then live as $children | hole::wanted else hole::wanted end | not)
   end;
 
