@@ -148,7 +148,7 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 	case role == "resync":
 		return "the resync runs", func() { created(); w.startResync(t) }
 	case verb == "delete":
-		return "a child is no longer wanted", func() { w.unwanted(t, w.make(t, name, 0)) }
+		return "a child is no longer wanted", func() { w.unwanted(t, w.make(t, name, 0), r.account) }
 	case r.right == "get argoproj.io/workflows":
 		return "a Workflow is stopped", func() { created(); w.stopWorkflow(t) }
 	}
@@ -156,8 +156,8 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 }
 
 // unwanted makes an object that looks like a child and is none that the
-// definition asks for.
-func (w *world) unwanted(t *testing.T, cr *unstructured.Unstructured) {
+// definition asks for. Nobody but the account that writes the children may.
+func (w *world) unwanted(t *testing.T, cr *unstructured.Unstructured, account string) {
 	t.Helper()
 	child := w.hasChild(t, cr, 0).DeepCopy()
 	child.SetName(child.GetName() + "-more")
@@ -165,7 +165,8 @@ func (w *world) unwanted(t *testing.T, cr *unstructured.Unstructured) {
 		unstructured.RemoveNestedField(child.Object, "metadata", field)
 	}
 	unstructured.RemoveNestedField(child.Object, "status")
-	if _, err := w.cluster.objects.Resource(deployments).Namespace(child.GetNamespace()).Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
+	writer := as(t, "system:serviceaccount:"+operators+":"+account)
+	if _, err := writer.Resource(deployments).Namespace(child.GetNamespace()).Create(t.Context(), child, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.merge(t, w.subject.kind, cr, `{"metadata":{"labels":{"look":"again"}}}`)
