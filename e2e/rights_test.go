@@ -145,6 +145,8 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 		return "a child is deleted", func() { // only the Sensor can say what it was
 			w.dropChild(t, w.hasChild(t, w.make(t, name, 0), 0))
 		}
+	case role == "sensor" && (resource == "argoproj.io/workflows" || resource == "argoproj.io/workflowtaskresults") && w.subject.engine == "direct":
+		return "a request is rejected", func() { w.occupy(t, name); created() }
 	case role == "resync":
 		return "the resync runs", func() { created(); w.startResync(t) }
 	case verb == "delete":

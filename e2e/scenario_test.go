@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/dynamic"
 )
 
 // subject is an operator that the scenarios are played with: all keep Memcacheds
@@ -462,36 +463,7 @@ func (w *world) dropChild(t *testing.T, d *unstructured.Unstructured) {
 // childForeign: an object of others in the place of a child stays as it is, and
 // the custom resource says so.
 func childForeign(t *testing.T, w *world) {
-	probe := w.make(t, "probe", 0)
-	child := w.hasChild(t, probe, 0)
-	data, err := json.Marshal(child.Object["spec"]) // nothing but its owner will tell it from a child
-	if err != nil {
-		t.Fatal(err)
-	}
-	var spec map[string]any
-	if err := utiljson.Unmarshal(bytes.ReplaceAll(data, []byte("probe"), []byte("foreign")), &spec); err != nil {
-		t.Fatal(err)
-	}
-	name, namespace := child.GetName(), w.subject.namespace
-	if w.published() { // every child has this name
-		namespace = w.namespaceOf("foreign")
-		w.cluster.namespace(t, namespace, "")
-	} else {
-		name = replaceOnce(t, name, "probe", "foreign")
-	}
-	foreign := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"name": name, "namespace": namespace},
-		"spec":     spec,
-	}}
-	client := w.cluster.objects.Resource(deployments).Namespace(namespace)
-	foreign, err = client.Create(t.Context(), foreign, metav1.CreateOptions{FieldManager: "somebody"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_, _ = try(nil, "kubectl", "delete", "deployment", "-n", namespace, foreign.GetName(), "--ignore-not-found")
-	})
+	foreign, client := w.occupy(t, "foreign")
 	cr := w.make(t, "foreign", 1)
 	message := w.refused(t, cr)
 	w.measured("%s", message)
@@ -507,6 +479,43 @@ func childForeign(t *testing.T, w *world) {
 	if err != nil || number(now, "spec", "replicas") != 0 || len(now.GetOwnerReferences()) > 0 || now.GetGeneration() != foreign.GetGeneration() {
 		t.Errorf("the Deployment of others was changed: %v %v", err, now)
 	}
+}
+
+// occupy creates an object of others in the place of the child of a custom resource that is
+// not there yet.
+func (w *world) occupy(t *testing.T, cr string) (*unstructured.Unstructured, dynamic.ResourceInterface) {
+	t.Helper()
+	probe := w.make(t, "probe-"+cr, 0)
+	child := w.hasChild(t, probe, 0)
+	data, err := json.Marshal(child.Object["spec"]) // nothing but its owner will tell it from a child
+	if err != nil {
+		t.Fatal(err)
+	}
+	var spec map[string]any
+	if err := utiljson.Unmarshal(bytes.ReplaceAll(data, []byte(probe.GetName()), []byte(cr)), &spec); err != nil {
+		t.Fatal(err)
+	}
+	name, namespace := child.GetName(), w.subject.namespace
+	if w.published() { // every child has this name
+		namespace = w.namespaceOf(cr)
+		w.cluster.namespace(t, namespace, "")
+	} else {
+		name = replaceOnce(t, name, probe.GetName(), cr)
+	}
+	foreign := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": name, "namespace": namespace},
+		"spec":     spec,
+	}}
+	client := w.cluster.objects.Resource(deployments).Namespace(namespace)
+	foreign, err = client.Create(t.Context(), foreign, metav1.CreateOptions{FieldManager: "somebody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_, _ = try(nil, "kubectl", "delete", "deployment", "-n", namespace, foreign.GetName(), "--ignore-not-found")
+	})
+	return foreign, client
 }
 
 // refused waits until the status says that the custom resource failed, and
