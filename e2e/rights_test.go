@@ -104,16 +104,20 @@ func (w *world) lacking(t *testing.T, r removable, i int) string {
 		var happens func()
 		what, happens = w.needing(t, r, fmt.Sprintf("life%d-%d", i, try))
 		happens()
-		missed = log.denies(t, r, 3*time.Minute)
+		missed = log.denies(t, r, 4*time.Minute) // a worker without a heartbeat acts after three
 	}
 	if !missed {
 		t.Errorf("nobody missed that %s when %s", r, what)
 	}
 	w.setRules(t, r, rules)
+	w.cluster.scaleParts(t, w.ofSensor(), 1)
 	w.removeAll(t, w.subject.kind)
 	w.removeWorkflows(t) // rather than wait until they have tried again
 	return what
 }
+
+// ofSensor selects the Deployment of the operator's Sensor.
+func (w *world) ofSensor() string { return "sensor-name=" + w.only("Sensor").GetName() }
 
 // needing is what an operator needs a right for: the name of it, and how to make
 // it happen.
@@ -147,6 +151,8 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 		}
 	case role == "sensor" && (resource == "argoproj.io/workflows" || resource == "argoproj.io/workflowtaskresults") && w.subject.engine == "direct":
 		return "a request is rejected", func() { w.occupy(t, name); created() }
+	case role == "worker" && (resource == "argoproj.io/sensors" || resource == "argoproj.io/eventsources"):
+		return "no events arrive any more", func() { w.cluster.scaleParts(t, w.ofSensor(), 0) }
 	case role == "resync":
 		return "the resync runs", func() { created(); w.startResync(t) }
 	case verb == "delete":
