@@ -158,7 +158,11 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 	case verb == "delete":
 		return "a child is no longer wanted", func() { w.unwanted(t, w.make(t, name, 0), r.account) }
 	case r.right == "get argoproj.io/workflows":
-		return "a Workflow is stopped", func() { created(); w.stopWorkflow(t) }
+		return "a Workflow is stopped", func() {
+			defer w.holdPods(t)()
+			created()
+			w.stopWorkflow(t)
+		}
 	}
 	return "a custom resource is made", created // the heartbeat comes by itself
 }
@@ -178,6 +182,29 @@ func (w *world) unwanted(t *testing.T, cr *unstructured.Unstructured, account st
 		t.Fatal(err)
 	}
 	w.merge(t, w.subject.kind, cr, `{"metadata":{"labels":{"look":"again"}}}`)
+}
+
+// holdPods lets the pods of reconciles wait for a node that is not there, but for that of
+// the exit handler. The function that it returns ends that.
+func (w *world) holdPods(t *testing.T) func() {
+	t.Helper()
+	template := w.objects[slices.IndexFunc(w.objects, func(o *unstructured.Unstructured) bool { return nested(o, "spec", "onExit") != "" })]
+	templates, _, _ := unstructured.NestedSlice(template.Object, "spec", "templates")
+	set := func(templates []any) {
+		patch, err := json.Marshal(map[string]any{"spec": map[string]any{"templates": templates}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.merge(t, workflows.GroupVersion().WithResource("workflowtemplates"), template, string(patch))
+	}
+	held := runtime.DeepCopyJSONValue(templates).([]any)
+	for _, one := range held {
+		if one := one.(map[string]any); one["name"] != "report" && one["name"] != "exit" { // its steps would have the selector, too
+			one["nodeSelector"] = map[string]any{"nowhere": "true"}
+		}
+	}
+	set(held)
+	return func() { set(templates) }
 }
 
 // stopWorkflow stops the next Workflow of the operator before it can say by
