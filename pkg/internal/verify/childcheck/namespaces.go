@@ -22,7 +22,11 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 	for _, w := range written(p, d) {
 		r.rights(w)
 		switch c := w.child; {
-		case c.Object == nil || c.Kind.Namespaced && c.SameNamespace:
+		case c.Object == nil:
+		case c.Kind.Namespaced && c.SameNamespace:
+			if w.takesExisting() && !r.isOwner(w) {
+				r.beside(w)
+			}
 		case c.Kind.Namespaced:
 			if !r.namespace(w) && w.takesExisting() && p.API.Kind.Namespaced {
 				r.name(w)
@@ -99,6 +103,29 @@ func (r *reach) name(w target) {
 	}
 	r.warn(append(w.at, "name"), "metadata.name depends on %s: %s can %s a %s of any name with the permissions of the operator",
 		source, source.By, w.verb, w.child.Kind.Kind)
+}
+
+// beside warns of the name of an existing object in the namespace of the custom resource: its author may have no rights
+// on objects of this kind there.
+func (r *reach) beside(w target) {
+	source, free := firstFree(r.flow.Program(w.child, w.child.ObjectName))
+	if !free {
+		return
+	}
+	hint := "compute the name from a field with an enum in the schema"
+	if w.child.Adopt {
+		hint += ", or remove adopt: true"
+	}
+	r.findings.Warn(r.d.Position(append(w.at, "name")...), diag.UnrestrictedTarget,
+		fmt.Sprintf("metadata.name depends on %s: %s can %s a %s of any name in the namespace of the %s, with the permissions of the "+
+			"operator", source, source.By, w.verb, w.child.Kind.Kind, r.p.API.Kind.Kind),
+		fmt.Sprintf("%s; if these users may change every %s there anyway, accept this", hint, w.child.Kind.Kind))
+}
+
+// isOwner reports whether a patch is of the custom resource itself, which its author may write.
+func (r *reach) isOwner(w target) bool {
+	of, own := w.child.Kind, r.p.API.Kind
+	return of.Group == own.Group && of.Kind == own.Kind && w.child.ObjectName.Source() == ".metadata.name"
 }
 
 // related warns of the namespace of related objects. Users who select objects of all
