@@ -75,19 +75,38 @@ func (p *Program) MayEqual(other *Program) bool {
 	if a == nil || b == nil {
 		return true
 	}
-	isPart := func(whole func(s, part string) bool, a, b string) bool { return whole(a, b) || whole(b, a) }
-	if !isPart(strings.HasPrefix, a[0], b[0]) || !isPart(strings.HasSuffix, a[len(a)-1], b[len(b)-1]) {
-		return false
-	}
 	length := func(texts []string) int { return len(strings.Join(texts, "")) }
-	same := func(a, b located) bool { return a.source == b.source }
 	switch {
+	case !endsAgree(a, b):
+		return false
 	case len(a) == 1 && length(a) < length(b), len(b) == 1 && length(b) < length(a):
 		return false
-	case !p.UsesItem() && !other.UsesItem() && slices.EqualFunc(p.parts, other.parts, same):
+	case !p.UsesItem() && !other.UsesItem() && sameParts(p, other):
 		return length(a) == length(b)
 	}
 	return true
+}
+
+// MayEqualOf reports whether two programs can yield one text for two inputs that differ in a field, and have another
+// one in common: they agree where their literal texts begin and end, and are not the same text around the field.
+func (p *Program) MayEqualOf(other *Program, field, common string) bool {
+	a, b := p.texts(), other.texts()
+	if a == nil || b == nil {
+		return true
+	}
+	rest := slices.DeleteFunc(slices.Clone(p.parts), func(part located) bool { return part.source == common })
+	differ := sameParts(p, other) && slices.Equal(a, b) && len(rest) == 1 && rest[0].source == field
+	return endsAgree(a, b) && !differ
+}
+
+// endsAgree reports whether two texts can begin and end with the same literal texts.
+func endsAgree(a, b []string) bool {
+	isPart := func(whole func(s, part string) bool, a, b string) bool { return whole(a, b) || whole(b, a) }
+	return isPart(strings.HasPrefix, a[0], b[0]) && isPart(strings.HasSuffix, a[len(a)-1], b[len(b)-1])
+}
+
+func sameParts(p, other *Program) bool {
+	return slices.EqualFunc(p.parts, other.parts, func(a, b located) bool { return a.source == b.source })
 }
 
 // texts returns the literal texts of a text before, between and after its expressions; nil if it is none.

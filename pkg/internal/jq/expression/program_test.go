@@ -386,3 +386,39 @@ func TestMayEqual(t *testing.T) {
 		}
 	}
 }
+
+// TestMayEqualOf covers that names count as different only if no two custom resources of a namespace have one.
+func TestMayEqualOf(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want bool
+	}{
+		{"a", "a", true},
+		{"a", "b", false},
+		{"${ .metadata.name }", "${ .metadata.name }", false},
+		{"x-${ .metadata.name }-y", "x-${ .metadata.name }-y", false},
+		{"${ .metadata.namespace }.${ .metadata.name }", "${ .metadata.namespace }.${ .metadata.name }", false},
+		{"${ .metadata.namespace }", "${ .metadata.namespace }", true},
+		{"${ .metadata.name }", "${ .metadata.name }-x", true}, // of a-x, and of a
+		{"x-${ .metadata.name }", "${ .metadata.name }", true},
+		{"x-${ .metadata.name }", "y-${ .metadata.name }", false},
+		{"${ .metadata.name }-x", "${ .metadata.name }-y", false},
+		{"${ .metadata.name }-${ .spec.image }", "${ .metadata.name }-${ .spec.image }", true},       // a-b and c, a and b-c
+		{"${ .metadata.name }-${ .metadata.name }", "${ .metadata.name }-${ .metadata.name }", true}, // not recognized
+		{"${ .metadata.name | .[:3] }", "${ .metadata.name | .[:3] }", true},
+		{"${ .spec.image }", "${ .spec.image }", true},
+		{"x-${ .spec.image }", "y-${ .metadata.name }", false},
+		{"${ .metadata.name }-${ $item }", "${ .metadata.name }-${ $item }", true},
+	} {
+		scope := Scope{Input: memcachedType(t), Item: schema.Of(schema.String), Each: true}
+		a, problems := Template(tt.a, scope, schema.Any())
+		b, more := Template(tt.b, scope, schema.Any())
+		if a == nil || b == nil {
+			t.Fatal(tt.a, tt.b, problems, more)
+		}
+		one, other := a.MayEqualOf(b, ".metadata.name", ".metadata.namespace"), b.MayEqualOf(a, ".metadata.name", ".metadata.namespace")
+		if one != tt.want || other != tt.want {
+			t.Errorf("%s and %s: got %v and %v, want %v", tt.a, tt.b, one, other, tt.want)
+		}
+	}
+}

@@ -187,7 +187,7 @@ func directChildReasons(p *declared, c Child, inStatus bool, add func(message st
 	copied(c.Object, "template")
 	copied(c.When, "when")
 	copied(c.ForEach, "forEach")
-	if c.Adopt && p.hasUnowned(c.Kind) {
+	if c.Adopt && (p.hasUnowned(c.Kind) || p.mayAdoptChild(c)) {
 		add(fmt.Sprintf("only a pod can read whether another custom resource owns a %s to adopt", c.Kind.Kind), "adopt")
 	}
 	if why, key, listed := listedReason(p, c); listed && !inStatus {

@@ -13,7 +13,7 @@ import (
 
 // mayMeet reports whether objects of two children can be one object.
 func (c Child) mayMeet(other Child) bool {
-	if c.ObjectName == nil || other.ObjectName == nil || c.Kind.Group != other.Kind.Group || c.Kind.Kind != other.Kind.Kind ||
+	if c.ObjectName == nil || other.ObjectName == nil || !c.Kind.same(other.Kind) ||
 		slices.Contains(c.Alternatives, other.Name) {
 		return false
 	}

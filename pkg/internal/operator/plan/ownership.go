@@ -113,6 +113,9 @@ func (p *declared) PatchOf(object map[string]any) int {
 	return slices.IndexFunc(p.Patches, func(c Child) bool { return c.Kind.Is(object) })
 }
 
+// same reports whether a kind is the same in any version.
+func (k Kind) same(other Kind) bool { return k.Group == other.Group && k.Kind == other.Kind }
+
 // Is reports whether an object is of the kind, in any version.
 func (k Kind) Is(object map[string]any) bool {
 	version, _ := object["apiVersion"].(string)

@@ -139,7 +139,16 @@ func (p *decided) unowned(c Child) bool {
 // cannot or must not have an owner reference. The API server rejects a second controller
 // in owner references, but knows nothing of labels.
 func (p *declared) hasUnowned(k Kind) bool {
-	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind == k && (c.Orphan || p.elsewhere(c)) })
+	return slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind.same(k) && (c.Orphan || p.elsewhere(c)) })
+}
+
+// mayAdoptChild reports whether an object to adopt can be a child of another custom resource. Its owner reference does
+// not protect it then: the operator applied it for one, and removes it when it applies the object for the other.
+func (p *declared) mayAdoptChild(c Child) bool {
+	return slices.ContainsFunc(p.Children, func(other Child) bool {
+		return other.Kind.same(c.Kind) &&
+			(other.ObjectName == nil || c.ObjectName.MayEqualOf(other.ObjectName, ".metadata.name", ".metadata.namespace"))
+	})
 }
 
 // elsewhere reports whether a child is where its custom resource cannot own it.
