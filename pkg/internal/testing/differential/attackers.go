@@ -20,6 +20,7 @@ type Operators struct {
 	*targets
 	Findings diag.List // warnings
 
+	free     []string // the keys that users choose, as lint warns: name, namespace
 	engines  []string // by operator
 	objects  []manifest.Object
 	prepared *simulate.Prepared
@@ -29,11 +30,12 @@ type Operators struct {
 // have then.
 func DrawOperators(seed uint64, choices Choices) (*Operators, diag.List, error) {
 	o := &Operators{targets: drawTargets(newDrawing(seed, choices)), prepared: simulate.NewPrepared()}
-	result, err := argoperator.Generate(o.sources(), argoperator.Options{})
+	sources := o.sources()
+	result, err := argoperator.Generate(sources, argoperator.Options{})
 	if err != nil || result.Findings.HasErrors() {
 		return nil, result.Findings, err
 	}
-	o.Findings = result.Findings
+	o.Findings, o.free = result.Findings, freeKeys(sources, result.Findings)
 	for _, operator := range result.Operators {
 		o.engines = append(o.engines, operator.Engine())
 	}
@@ -53,6 +55,32 @@ func (o *Operators) String() string {
 		fmt.Fprintln(&b, f)
 	}
 	return b.String()
+}
+
+// freeKeys returns the keys of definitions of which lint says that users choose them.
+func freeKeys(sources []argoperator.Source, findings diag.List) []string {
+	var out []string
+	for _, f := range findings {
+		i := slices.IndexFunc(sources, func(s argoperator.Source) bool { return s.Name == f.File })
+		if f.Code != diag.UnrestrictedTarget || i < 0 {
+			continue
+		}
+		key, _, _ := strings.Cut(strings.Split(string(sources[i].Data), "\n")[f.Line-1], ":")
+		out = append(out, strings.Trim(key, " -"))
+	}
+	return out
+}
+
+// children returns the children of all operators, each with the name of its operator and its definition.
+func (o *Operators) children() []map[string]any {
+	var out []map[string]any
+	for i, spec := range o.specs {
+		children, _ := spec["children"].([]any)
+		for _, c := range children {
+			out = append(out, with(c.(map[string]any), "operator", o.name(i), "spec", spec))
+		}
+	}
+	return out
 }
 
 // Choices returns the choices that the operators were made of.

@@ -22,13 +22,13 @@ func (g *Game) effects() []string {
 		if was == nil || theirs(was) || ownerUID(was) != ownerUID(g.first[key]) { // the attackers have got it in an earlier game
 			continue
 		}
-		if !g.excusesChange(was, is, g.edited[key]) {
+		if !g.excusesChange(was, is, g.edited[key]) && !g.follows(was, is) {
 			out = append(out, fmt.Sprintf("%s is another one:\n%s", key, difference(was, is)))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(now)) {
 		o := now[key]
-		if g.before[key] == nil && !theirs(o) && !g.excusesCreation(o) {
+		if g.before[key] == nil && !theirs(o) && !g.excusesCreation(o) && !repairs(g.first[key], o) {
 			out = append(out, key+" was created:\n"+string(text(o)))
 		}
 		if why := g.exposes(o); why != "" {
@@ -43,9 +43,57 @@ func (g *Game) effects() []string {
 	return out
 }
 
+// follows reports an object of others that is gone because what it belongs to is gone: its namespace, its owners, or
+// the custom resource of a child without owner references. These were there before the first game, so each of them
+// is compared itself. Its place is free then, and a new object there needs an excuse like any other.
+func (g *Game) follows(was, is map[string]any) bool {
+	if is != nil && (textAt(is, "metadata", "uid") == textAt(was, "metadata", "uid") || !g.excusesCreation(is)) {
+		return false
+	}
+	uids := func(objects map[string]map[string]any) map[string]bool {
+		out := map[string]bool{}
+		for _, o := range objects {
+			out[textAt(o, "metadata", "uid")] = true
+		}
+		return out
+	}
+	before, now := uids(g.first), uids(g.everything())
+	gone := func(uid string) bool { return before[uid] && !now[uid] }
+	if gone(textAt(g.first["v1 Namespace /"+textAt(was, "metadata", "namespace")], "metadata", "uid")) {
+		return true
+	}
+	owners, _ := at(was, "metadata", "ownerReferences").([]any)
+	if len(owners) == 0 {
+		return gone(ownerUID(was))
+	}
+	return !slices.ContainsFunc(owners, func(owner any) bool { return !gone(textAt(owner.(map[string]any), "uid")) })
+}
+
+// repairs reports an object that is there again, as it was before the first game: a child of the same custom resource,
+// with the same content. Its deletion was an effect of the game that deleted it.
+func repairs(first, is map[string]any) bool {
+	if first == nil || ownerUID(first) == "" || ownerUID(first) != ownerUID(is) {
+		return false
+	}
+	content := func(o map[string]any) string {
+		o = withoutLabels(o)
+		for _, key := range []string{"uid", "creationTimestamp", "generation"} {
+			delete(mapAt(o, "metadata"), key)
+		}
+		delete(o, "status")
+		return encoded(o)
+	}
+	return content(first) == content(is)
+}
+
 // warns reports a warning with one of the codes.
 func (g *Game) warns(codes ...string) bool {
 	return slices.ContainsFunc(g.o.Findings, func(f diag.Finding) bool { return slices.Contains(codes, f.Code) })
+}
+
+// unrestricted reports a warning that users choose a name, or a namespace.
+func (g *Game) unrestricted(key string) bool {
+	return slices.Contains(g.o.free, key)
 }
 
 // excusesChange reports whether an object of others is as it was, or may have changed. An editor
@@ -91,12 +139,15 @@ func (g *Game) adoptedByWish(was, is map[string]any) bool {
 	if ownerUID(was) != "" || at(was, "metadata", "ownerReferences") != nil {
 		return false
 	}
-	if is == nil { // deleted, after it was taken over in the same game
-		return strings.Contains(g.o.String(), "adopt: true") && (g.warns(diag.UnrestrictedTarget) || textAt(was, "metadata", "namespace") == common)
+	taken := func(c map[string]any) bool {
+		return at(c, "adopt") == true && g.namesOthers(c, at(c, "spec"), textAt(was, "metadata", "namespace"))
 	}
-	c := g.childOf(is)
-	return c != nil && at(c, "adopt") == true &&
-		(g.warns(diag.UnrestrictedTarget) || beside(c) || fixedText(c, "name") && g.allows(c, at(c, "spec"), textAt(is, "metadata", "namespace")))
+	if is == nil { // deleted, after it was taken over in the same game
+		return slices.ContainsFunc(g.o.children(), func(c map[string]any) bool {
+			return textAt(c, "template", "kind") == textAt(was, "kind") && taken(c)
+		})
+	}
+	return taken(g.childOf(is))
 }
 
 // patchedByWish reports an object of which a patch has set the field, at a place that is either
@@ -108,13 +159,20 @@ func (g *Game) patchedByWish(was, is map[string]any) bool {
 			was, is := withoutLabels(was), withoutLabels(is)
 			delete(mapAt(was, "data"), "stamp")
 			delete(mapAt(is, "data"), "stamp")
-			wished := g.warns(diag.UnrestrictedTarget) || beside(p) || fixedText(p, "name") && g.allows(p, spec, textAt(is, "metadata", "namespace"))
-			if wished && encoded(was) == encoded(is) {
+			if g.namesOthers(p, spec, textAt(is, "metadata", "namespace")) && encoded(was) == encoded(is) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// namesOthers reports whether a definition takes or changes an object of nobody in a namespace by the wish of its author:
+// lint warns that users choose the name or the namespace, or the name is fixed, in a namespace that the definition
+// allows. That of the custom resource is always allowed. No custom resource elsewhere names common.
+func (g *Game) namesOthers(template, spec any, place string) bool {
+	return g.unrestricted("name") || g.unrestricted("namespace") ||
+		fixedText(template, "name") && (place == common || g.allows(template, spec, place))
 }
 
 // withoutLabels returns an object without labels, annotations, and what changes with them.
@@ -140,14 +198,10 @@ func encoded(o any) string {
 
 // childOf returns the child of a definition that an object is of; nil: none.
 func (g *Game) childOf(o map[string]any) map[string]any {
-	for i, spec := range g.o.specs {
-		children, _ := spec["children"].([]any)
-		for _, c := range children {
-			c := c.(map[string]any)
-			if textAt(o, "metadata", "labels", "app.kubernetes.io/managed-by") == g.o.name(i) &&
-				textAt(o, "metadata", "labels", "argoperator.dev/child") == c["name"] && textAt(c, "template", "kind") == textAt(o, "kind") {
-				return with(c, "spec", spec)
-			}
+	for _, c := range g.o.children() {
+		if textAt(o, "metadata", "labels", "app.kubernetes.io/managed-by") == textAt(c, "operator") &&
+			textAt(o, "metadata", "labels", "argoperator.dev/child") == c["name"] && textAt(c, "template", "kind") == textAt(o, "kind") {
+			return c
 		}
 	}
 	return nil
@@ -190,7 +244,7 @@ func (g *Game) excusesCreation(o map[string]any) bool {
 	switch {
 	case textAt(o, "kind") == "Namespace":
 		place = textAt(o, "metadata", "name")
-		return place != system && (g.warns(diag.UnrestrictedTarget, diag.Uniqueness) || len(allowed) > 0 || !strings.HasPrefix(place, "kube-"))
+		return place != system && (g.unrestricted("name") || g.warns(diag.Uniqueness) || len(allowed) > 0 || !strings.HasPrefix(place, "kube-"))
 	case place == "":
 		return true
 	}
@@ -212,7 +266,7 @@ func (g *Game) allows(template, spec any, place string) bool {
 	case listed:
 		return true
 	}
-	return g.warns(diag.UnrestrictedTarget) && place != system && !strings.HasPrefix(place, "argo")
+	return g.unrestricted("namespace") && place != system && !strings.HasPrefix(place, "argo")
 }
 
 // exposes returns what an object gives to the attackers that they must not have.
@@ -222,7 +276,7 @@ func (g *Game) exposes(o map[string]any) string {
 	readable := theirs(o) || textAt(o, "kind") != "Secret" && !private
 	if readable && hasMark(o) && !g.warns(diag.SecretExposed) {
 		rel, _ := at(c, "spec", "related").([]any)
-		wished := len(rel) == 1 && textAt(o, "kind") == "Secret" && (textAt(rel[0], "namespace") == platform || g.warns(diag.UnrestrictedTarget) ||
+		wished := len(rel) == 1 && textAt(o, "kind") == "Secret" && (textAt(rel[0], "namespace") == platform || g.unrestricted("namespace") ||
 			at(c, "spec", "install", "allowedNamespaces") != nil)
 		if !wished {
 			return "has the value of a Secret"
