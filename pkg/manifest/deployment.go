@@ -34,27 +34,28 @@ const (
 // tokenSeconds is the lifetime of the worker's token, which the kubelet renews.
 const tokenSeconds int64 = 3600
 
-// workers returns the Deployment that reconciles. Two pods never work at a time: a new one
-// starts after the old one has ended, and the pods share a Lease.
+// workers returns the Deployments that reconcile. Two pods of one never work at a time: a new
+// one starts after the old one has ended, and the pods share a Lease.
 func workers(p *plan.Plan) []Object {
-	if !p.Reconcile.Execution.Stays {
-		return nil
-	}
-	return []Object{&appsv1.Deployment{
-		TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
-		ObjectMeta: meta(p, p.Names.Worker),
-		Spec: appsv1.DeploymentSpec{
-			Replicas: &p.Shared.Replicas,
-			Selector: &metav1.LabelSelector{MatchLabels: workerLabels(p, false)},
-			Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
-			Template: corev1.PodTemplateSpec{
-				ObjectMeta: metav1.ObjectMeta{
-					Labels: workerLabels(p, true), Annotations: map[string]string{programsAnnotation: digestOf(configMaps(p))},
+	var out []Object
+	for _, name := range p.Workers() {
+		out = append(out, &appsv1.Deployment{
+			TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
+			ObjectMeta: meta(p, name),
+			Spec: appsv1.DeploymentSpec{
+				Replicas: &p.Shared.Replicas,
+				Selector: &metav1.LabelSelector{MatchLabels: workerLabels(name)},
+				Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
+				Template: corev1.PodTemplateSpec{
+					ObjectMeta: metav1.ObjectMeta{
+						Labels: podLabels(p, name), Annotations: map[string]string{programsAnnotation: digestOf(configMaps(p))},
+					},
+					Spec: workerPod(p, name),
 				},
-				Spec: workerPod(p),
 			},
-		},
-	}}
+		})
+	}
+	return out
 }
 
 // programsAnnotation of a pod has a digest of its ConfigMaps, so that a change replaces it.
@@ -79,31 +80,33 @@ func IsWorker(d *appsv1.Deployment) bool {
 	return d.Labels["app.kubernetes.io/managed-by"] == "argoperator" && d.Spec.Template.Labels[workerLabel] == d.Name
 }
 
-func workerLabels(p *plan.Plan, all bool) map[string]string {
-	labels := map[string]string{workerLabel: p.Names.Worker}
-	if all {
-		maps.Copy(labels, p.Operator.Labels)
-	}
+// workerLabels select the pods of a worker.
+func workerLabels(name string) map[string]string { return map[string]string{workerLabel: name} }
+
+func podLabels(p *plan.Plan, name string) map[string]string {
+	labels := workerLabels(name)
+	maps.Copy(labels, p.Operator.Labels)
 	return labels
 }
 
 func workerServices(p *plan.Plan) []Object {
-	if !p.Reconcile.Execution.Stays {
-		return nil
+	var out []Object
+	for _, name := range p.Workers() {
+		out = append(out, &corev1.Service{
+			TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
+			ObjectMeta: meta(p, name),
+			Spec: corev1.ServiceSpec{
+				Selector: workerLabels(name),
+				Ports:    []corev1.ServicePort{{Name: "events", Port: eventsPort.IntVal, TargetPort: intstr.FromString("events")}},
+			},
+		})
 	}
-	return []Object{&corev1.Service{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Service"},
-		ObjectMeta: meta(p, p.Names.Worker),
-		Spec: corev1.ServiceSpec{
-			Selector: workerLabels(p, false),
-			Ports:    []corev1.ServicePort{{Name: "events", Port: eventsPort.IntVal, TargetPort: intstr.FromString("events")}},
-		},
-	}}
+	return out
 }
 
 // workerPod runs argoperator's own program and, if there is logic, the user's program next
 // to it. Only the first has a token.
-func workerPod(p *plan.Plan) corev1.PodSpec {
+func workerPod(p *plan.Plan, name string) corev1.PodSpec {
 	no, grace := false, p.Shared.TimeoutSeconds+30
 	pod := corev1.PodSpec{
 		ServiceAccountName:            p.ServiceAccount(plan.WorkerAccount),
@@ -111,7 +114,7 @@ func workerPod(p *plan.Plan) corev1.PodSpec {
 		EnableServiceLinks:            &no,
 		SecurityContext:               podSecurity(),
 		TerminationGracePeriodSeconds: &grace,
-		Containers:                    []corev1.Container{workerContainer(p)},
+		Containers:                    []corev1.Container{workerContainer(p, name)},
 		Volumes: []corev1.Volume{
 			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), emptyDir("tmp"), credentialsVolume(),
 		},
@@ -152,11 +155,14 @@ func credentialsVolume() corev1.Volume {
 	}}}
 }
 
-func workerContainer(p *plan.Plan) corev1.Container {
+func workerContainer(p *plan.Plan, name string) corev1.Container {
 	c := *scriptContainer(p, "runtime", workerScript)
 	c.Env = []corev1.EnvVar{
 		{Name: "ARGOPERATOR_CONFIG", Value: RuntimeDir + "/" + runtimeConfig},
 		fromField("POD_NAME", "metadata.name"), fromField("POD_IP", "status.podIP"),
+	}
+	if len(p.Runtime.Workers) > 0 {
+		c.Env = append(c.Env, corev1.EnvVar{Name: "ARGOPERATOR_WORKER", Value: name})
 	}
 	c.Ports = []corev1.ContainerPort{
 		{Name: "events", ContainerPort: eventsPort.IntVal}, {Name: "metrics", ContainerPort: metricsPort.IntVal},
@@ -276,7 +282,7 @@ func lowPorts(port int32) []corev1.Sysctl {
 // began after it has ended.
 func post(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	http := &eventsv1.HTTPTrigger{
-		URL:    fmt.Sprintf("http://%s.%s.svc:%d/%s", p.Names.Worker, p.Shared.Namespace, eventsPort.IntVal, p.Operator.Name),
+		URL:    fmt.Sprintf("http://%s.%s.svc:%d/%s", t.Worker, p.Shared.Namespace, eventsPort.IntVal, p.Operator.Name),
 		Method: "POST", Timeout: p.Shared.TimeoutSeconds + 60,
 	}
 	for _, dependency := range t.On {

@@ -39,13 +39,15 @@ func networkPolicies(p *plan.Plan) []Object {
 		ingress(p, p.Operator.Name+"-eventbus", bus,
 			allow(argoEvents, clientPort), allow(fromPods(bus), clientPort, serverPort, monitorPort), allow(fromAnybody, metricsPort)),
 	}
-	if p.Reconcile.Execution.Stays {
-		worker := metav1.LabelSelector{MatchLabels: workerLabels(p, false)}
-		sensor := metav1.LabelSelector{MatchLabels: map[string]string{
-			"controller": "sensor-controller", eventsv1.LabelSensorName: p.Names.Sensor,
-		}}
-		senders := append(fromPods(sensor), fromPods(worker)...) // one that stands by passes events on
-		list = append(list, ingress(p, p.Names.Worker, worker, allow(senders, eventsPort)))
+	for _, name := range p.Workers() {
+		worker := metav1.LabelSelector{MatchLabels: workerLabels(name)}
+		senders := fromPods(worker) // one that stands by passes events on
+		for _, sensor := range p.Sensors {
+			senders = append(senders, fromPods(metav1.LabelSelector{MatchLabels: map[string]string{
+				"controller": "sensor-controller", eventsv1.LabelSensorName: sensor.Name,
+			}})...)
+		}
+		list = append(list, ingress(p, name, worker, allow(senders, eventsPort)))
 	}
 	return list
 }

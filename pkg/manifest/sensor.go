@@ -67,7 +67,7 @@ func triggers(p *plan.Plan, s plan.Sensor) []eventsv1.Trigger {
 	var out []eventsv1.Trigger
 	for _, t := range s.Triggers {
 		switch {
-		case t.Posts:
+		case t.Worker != "":
 			out = append(out, post(p, t))
 		case t.Call != nil:
 			out = append(out, call(p, t))

@@ -5,7 +5,7 @@ from due import CONTENT, content, due, finalization_reason, last_run_failed, rel
 from names import MANAGED_BY, OWNER_UID, WORKFLOWS, path_of
 from parent import request_computation
 from related import condensed
-from run import belongs
+from run import belongs, is_for_another
 from sensors import restart_disconnected
 
 
@@ -53,7 +53,7 @@ def reconcile_due(run, why, start, failed=0):
     """Starts a reconcile of each custom resource that needs one. Returns the number of failures, added to `failed`."""
     total = submitted = 0
     for cr in list_all(run, run.parent):
-        if run.is_own_child(cr):
+        if run.is_own_child(cr) or is_for_another(run.config, key_of(cr)):
             continue
         total += 1
         try:

@@ -157,6 +157,17 @@ class Run:
         return sorted((child for child in found if belongs(self, cr, child)), key=identity)
 
 
+def is_for_another(config, key):
+    """Whether another worker reconciles a custom resource: each has those whose key has its remainder, as in parent.jq."""
+    workers = config.get("workers")
+    return bool(workers) and workers[sum(map(ord, key)) % len(workers)] != config["worker"]
+
+
+def is_first(config):
+    """Whether a worker does what one of them must do."""
+    return config["worker"] == (config.get("workers") or [config["worker"]])[0]
+
+
 def place_of(entry, one, own):
     """The namespace that an object is in, or which Namespace it is; "" for others that are cluster-scoped."""
     metadata = one["metadata"]
@@ -309,6 +320,12 @@ def read_config(path):
     """The configuration that argoperator generates."""
     with open(path, encoding="utf-8") as file:
         return json.load(file)
+
+
+def read_configs(env):
+    """The configurations of the operators that a worker runs, with its own name."""
+    configs = [read_config(path) for path in env["ARGOPERATOR_CONFIG"].split(":")]
+    return [dict(config, worker=env.get("ARGOPERATOR_WORKER") or config["worker"]) for config in configs]
 
 
 def read_json(path):

@@ -17,7 +17,7 @@ import time
 
 from api import Client, log
 from lease import RENEWAL, Lease
-from run import deep_thread, read_config, utc_now
+from run import deep_thread, read_configs, utc_now
 from worker import Worker
 
 PORTS = "8080 7777"    # of the events, and of what is observed
@@ -33,7 +33,7 @@ class Process:
     """A worker with the Lease, or one that stands by and passes events on to the one that works."""
 
     def __init__(self, env, now, sleep, clock):
-        configs = [read_config(path) for path in env["ARGOPERATOR_CONFIG"].split(":")]
+        configs = read_configs(env)
         self.clock, self.alive, self.concurrency, self.threads = clock, clock(), configs[0]["concurrency"], []
         self.ports = [int(port) for port in (env.get("ARGOPERATOR_PORTS") or PORTS).split()]
         self.worker = Worker(env, configs, now, sleep, clock)

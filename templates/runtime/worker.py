@@ -18,7 +18,7 @@ from keys import Keys
 from metrics import Metrics
 from referrers import Referrers
 from resync import key_of, look
-from run import Run
+from run import Run, is_first, is_for_another
 from sensors import HEARTBEAT_TIMEOUT, replace_pods
 from status import record_failure
 
@@ -63,7 +63,11 @@ class Worker:
         self.operators = {config["operator"]: Operator(config, env.get("ARGOPERATOR_WORKSPACE")) for config in configs}
         self.keys, self.metrics = Keys(clock), Metrics(self.operators)
         self.failures, self.may_write = {}, lambda: True
-        self.heard, self.subscribed, self.looks = (clock(), ""), None, 0  # heard: the time of the process, and that of the day
+        self.heard, self.subscribed, self.looks = dict.fromkeys(self.sensors(), (clock(), "")), {}, 0
+
+    def sensors(self):
+        """The Sensors that send events."""
+        return [sensor for operator in self.operators.values() for sensor in operator.config["sensors"]]
 
     def client(self):
         """A client of the API server, for one thread."""
@@ -76,7 +80,7 @@ class Worker:
 
     def start(self):
         """Looks at all custom resources."""
-        self.heard = self.clock(), self.now()
+        self.heard = dict.fromkeys(self.heard, (self.clock(), self.now()))
         for name in self.operators:
             self.keys.ask((name, ""), "start", always=True)
 
@@ -111,7 +115,7 @@ class Worker:
         if not isinstance(event, dict):
             return []
         if "heartbeat" in event:
-            self.hear(event["heartbeat"])
+            self.hear(str(event.get("sensor")), event["heartbeat"])
             return []
         operator = self.operators.get(name)
         if operator is None:
@@ -121,6 +125,8 @@ class Worker:
         key = event.get("key")
         if not isinstance(key, str) or len(key) > 400 or not KEY.fullmatch(key):
             return []  # the key of nothing
+        if is_for_another(operator.config, key):
+            return []  # every worker gets the events of children
         return [self.keys.ask((name, key), str(event.get("cause"))[:100])]
 
     def turns_for_related(self, operator, event):
@@ -132,12 +138,14 @@ class Worker:
         cause = f"{event['kind']} {event['metadata']['name']} changed"
         return [self.keys.ask((operator.name, key), cause, always=True) for key in found]
 
-    def hear(self, heartbeat):
-        """Notes that the Sensor receives events. One that has subscribed since, or was away, may have missed some; its
+    def hear(self, sensor, heartbeat):
+        """Notes that a Sensor receives events. One that has subscribed since, or was away, may have missed some; its
         subscriptions begin one after the other, so there are two looks."""
-        if self.subscribed != heartbeat or self.clock() - self.heard[0] > HEARTBEAT_TIMEOUT / 3:
+        if sensor not in self.heard:
+            return
+        if self.subscribed.get(sensor) != heartbeat or self.clock() - self.heard[sensor][0] > HEARTBEAT_TIMEOUT / 3:
             self.looks = 2
-        self.heard, self.subscribed = (self.clock(), self.now()), heartbeat
+        self.heard[sensor], self.subscribed[sensor] = (self.clock(), self.now()), heartbeat
         if self.looks:
             self.looks -= 1
             for name in self.operators:
@@ -232,14 +240,15 @@ class Worker:
         return 1 if failed else 0
 
     def watch_sensor(self, client):
-        """Replaces the pods of the Sensor and of the EventSource if no events arrive any more, for example after the bus lost
-        its store. When they do again, it looks at all custom resources."""
-        if self.clock() - self.heard[0] < HEARTBEAT_TIMEOUT:
-            return
+        """Replaces the pods of Sensors and of the EventSource if no events arrive from them any more, for example after the bus
+        lost its store. When they do again, it looks at all custom resources. Of several workers, the first replaces them."""
+        late = {sensor: at for sensor, at in self.heard.items() if self.clock() - at[0] >= HEARTBEAT_TIMEOUT}
         run = self.run_of(next(iter(self.operators.values())), client, {})
         try:
-            replace_pods(run, run.config["sensors"], self.heard[1])
-            self.heard, self.subscribed = (self.clock(), self.now()), None
+            if late and is_first(run.config):
+                replace_pods(run, list(late), min(late.values())[1])
+            for sensor in late:
+                self.heard[sensor], self.subscribed[sensor] = (self.clock(), self.now()), None
         except Failed as failure:  # the next attempt does not replace again what this one has replaced
             log(f"the pods of Argo Events could not be replaced: {failure}")
 

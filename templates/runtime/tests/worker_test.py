@@ -16,6 +16,7 @@ from keys import Keys
 from lease import DEADLINE, DURATION, Lease
 from names import RESTARTED_BY
 from run import Run
+from sensors import HEARTBEAT_TIMEOUT
 from worker import LAST_RETRY, Worker
 
 from .fakecluster import CR, DEPLOYMENTS, WEB, Case, always, entry_of, field_of, once, plain_text
@@ -429,11 +430,11 @@ class LookTest(WorkerCase):
         self.assertTrue(worker.ready())
 
     def test_heartbeats(self):
-        worker = self.worker()
+        worker = self.worker(sensors=["memcached"])
         looks = []
         for digest, seconds in (("a", 15), ("a", 15), ("a", 15), ("b", 15), ("b", 15), ("b", 15), ("b", 70), ("b", 15), ("b", 15)):
             self.clock.now += seconds
-            worker.receive("memcached", {"heartbeat": digest})
+            worker.receive("memcached", {"heartbeat": digest, "sensor": "memcached"})
             looks.append(worker.keys.length())
             if looks[-1]:
                 self.turn(worker)
@@ -491,6 +492,51 @@ class LookTest(WorkerCase):
         self.cluster.faults = []
         self.watch(worker, 10)
         self.assertEqual((self.values(paths), first), ([first[0], first[0]], [first[0], None]))
+
+
+    def test_heartbeats_of_several_sensors(self):
+        worker = self.worker(sensors=["memcached", "memcached-2"])
+        looks = []
+        for sensor, digest in (("memcached", "a"), ("memcached-2", "b")) * 2 + (("memcached", "a"), ("other", "c")):
+            worker.receive("memcached", {"heartbeat": digest, "sensor": sensor})
+            looks.append(worker.keys.length())
+            if looks[-1]:
+                self.turn(worker)
+        self.assertEqual(looks, [1, 1, 1, 0, 0, 0])
+
+
+class ShardsTest(WorkerCase):
+    """Two workers share the custom resources: team.one is of the second one."""
+    NAMES = ["memcached-worker", "memcached-worker-2"]
+
+    def shards(self):
+        return [self.worker(workers=self.NAMES, worker=name, sensors=["memcached"]) for name in self.NAMES]
+
+    def test_events(self):
+        self.cr()
+        first, second = self.shards()
+        for worker, want in (first, 0), (second, 1):
+            self.assertEqual(len(worker.turns_for("memcached", {"key": "team.one", "cause": "changed"})), want)
+            self.assertEqual(len(worker.turns_for("memcached", {"key": "team.onf", "cause": "changed"})), 1 - want)
+
+    def test_looks(self):
+        self.config["related"] = [entry_of("more", "ConfigMap", "configmaps", {"labelSelector": {"object": {}}}, multiple=True)]
+        self.cluster.put(CR.replace("/one", "/onf"), dict(self.cr(), metadata={"name": "onf", "namespace": "team", "uid": "uid-onf"}))
+        for worker, want in zip(self.shards(), ("team.onf", "team.one")):
+            worker.start()
+            self.turn(worker)
+            self.assertEqual([key for _, key in worker.keys.waiting], [want])
+            self.assertEqual(list(worker.operators["memcached"].referrers.rules), [want])
+
+    def test_the_first_restarts_the_sensor(self):
+        path = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/sensors/memcached"
+        self.cluster.put(path, {"metadata": {}, "spec": {}})
+        for worker, want in zip(self.shards(), ([("PATCH", path)], [])):
+            self.cluster.log.clear()
+            self.clock.now += HEARTBEAT_TIMEOUT
+            with contextlib.redirect_stdout(io.StringIO()):
+                worker.watch_sensor(self.client)
+            self.assertEqual(self.cluster.writes(), want)
 
 
 class RelatedTest(WorkerCase):

@@ -16,8 +16,8 @@ import (
 // engine checks what the steps engine does not support, and keys of other engines.
 func (c *checker) engine() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
-	if c.notDirect() && *r.Shards != 1 {
-		c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the direct engine", c.orDirect("engine: direct"))
+	if slices.Contains([]string{"workflow", "steps"}, r.Engine) && *r.Shards != 1 {
+		c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the worker engine", "remove the key, or write engine: worker")
 	}
 	if r.Engine == "steps" {
 		c.stepsEngine()
@@ -194,7 +194,7 @@ func (c *checker) reconcile() {
 // maxConcurrency limits the custom resources that a worker reconciles at a time.
 const maxConcurrency = 16
 
-// maxShards limits the Sensors among which the custom resources are partitioned.
+// maxShards limits the workers that share the custom resources.
 const maxShards = 16
 
 func (c *checker) duration(text string, p source.Path) (time.Duration, bool) {

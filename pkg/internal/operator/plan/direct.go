@@ -112,11 +112,11 @@ func (p *declared) WritesStatus() bool {
 	return p.API.Kind.StatusSubresource && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
 }
 
-// part is a trigger with its dependencies.
+// part is what one Sensor must have: triggers with their dependencies.
 type part struct {
 	shard        int
 	dependencies []Dependency
-	trigger      Trigger
+	triggers     []Trigger
 }
 
 // MaxSensor limits the size of a Sensor in JSON, in bytes, with some room for what its
@@ -132,6 +132,7 @@ const (
 	triggerSize    = 360
 	dependencySize = 150
 	requestSize    = 600
+	postSize       = 200
 	diagnosisSize  = 820
 )
 
@@ -150,7 +151,7 @@ func pack(name string, parts []part) []Sensor {
 		}
 		last := &out[len(out)-1]
 		last.Dependencies = append(last.Dependencies, p.dependencies...)
-		last.Triggers = append(last.Triggers, p.trigger)
+		last.Triggers = append(last.Triggers, p.triggers...)
 		size += weight
 	}
 	return out
@@ -158,17 +159,27 @@ func pack(name string, parts []part) []Sensor {
 
 // weight estimates the size of a part in JSON, in bytes.
 func (p part) weight() int {
-	requests, weight := 1, 0
-	if p.trigger.Call.Fallback != nil {
-		requests = 2
-	}
+	weight := 0
 	for _, d := range p.dependencies {
-		weight += dependencySize + 4*len(d.Name) + len(encode(d.JQ)) + requests*(requestSize+6*len(d.Name))
-		if p.trigger.Call.Asks {
-			weight += diagnosisSize
-		}
+		weight += dependencySize + 4*len(d.Name) + len(encode(d.JQ))
 	}
-	return weight + requests*(triggerSize+len(p.trigger.Name))
+	for _, t := range p.triggers {
+		requests, of := 1, postSize
+		if t.Call != nil {
+			of = requestSize
+		}
+		if t.Call != nil && t.Call.Fallback != nil {
+			requests = 2
+		}
+		for _, d := range t.On {
+			weight += requests * (of + 6*len(d))
+			if t.Call != nil && t.Call.Asks {
+				weight += diagnosisSize
+			}
+		}
+		weight += requests * (triggerSize + len(t.Name))
+	}
+	return weight
 }
 
 // newPart adds a dependency for each event. They share one jq program.
@@ -177,21 +188,21 @@ func newPart(p *configured, name, jq string, subset partition, events []Event, c
 	if subset.worker > 0 {
 		name = fmt.Sprintf("%s-worker%d", name, subset.worker+1)
 	}
-	out := part{shard: subset.shard, trigger: Trigger{Name: name, Call: &call}}
+	out := part{shard: subset.shard, triggers: []Trigger{{Name: name, Call: &call}}}
 	for _, e := range events {
 		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
 		if e.Namespace != "" {
 			dependency.Name = fmt.Sprintf("%s-%d", name, len(out.dependencies))
 		}
 		out.dependencies = append(out.dependencies, dependency)
-		out.trigger.On = append(out.trigger.On, dependency.Name)
+		out.triggers[0].On = append(out.triggers[0].On, dependency.Name)
 	}
 	return out
 }
 
 // writes marks a part as the writer of a child.
 func (p part) writes(c Child) part {
-	p.trigger.Child = c.Name
+	p.triggers[0].Child = c.Name
 	return p
 }
 

@@ -729,38 +729,40 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 					KeyVals: []*gojq.ObjectKeyVal{{Key: "event", Val: &gojq.Query{Term: &gojq.Term{
 						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "heartbeat",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}}}}}}}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "call", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "option::http"}}}, Then: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}},
-								{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::path"}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}},
-								{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "annotations", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "times"}}}}}}}}},
-										{Key: "spec", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "subscription"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "operation", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "patch"}}}}, {Key: "manifest", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
-										{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "EventSource"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}},
-												{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "hole::namespace"}}}}, {Key: "annotations", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "times"}}}}}}}}},
-										{Key: "spec", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "subscription"}}}}}}}}}}}}}}}}}}}}}}}}, Op: 3}}, {Name: "objects",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::digest"}}}},
+							{Key: "sensor", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "hole::sensor"}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "call",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::http"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::path"}}}},
+									{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "application/merge-patch+json"}}}}, {Key: "body", Val: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "times"}}}}}}}}}, {Key: "spec", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "subscription"}}}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "operation", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "patch"}}}}, {Key: "manifest",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::apiVersion"}}}},
+											{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "EventSource"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}}},
+													{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "hole::namespace"}}}}, {Key: "annotations", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "times"}}}}}}}}},
+											{Key: "spec", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "subscription"}}}}}}}}}}}}}}}}}}}}}}}}, Op: 3}}, {Name: "objects",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{

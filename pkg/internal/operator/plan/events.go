@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
@@ -61,7 +60,7 @@ func sensors(p *configured) []Sensor {
 		return finished(p, directSensors(p))
 	}
 	if p.Reconcile.Execution.Stays {
-		return finished(p, []Sensor{workerSensor(p)})
+		return finished(p, workerSensors(p))
 	}
 	sensor := Sensor{Name: p.Names.Sensor}
 	trigger := Trigger{Name: "reconcile"}
@@ -156,29 +155,56 @@ func dnsLabel(name string) string {
 	return strings.Trim(label[:min(len(label), 40)], "-")
 }
 
-// workerSensor returns the Sensor that sends each event to the worker. A trigger handles one
-// event at a time, so several share the custom resources.
-func workerSensor(p *configured) Sensor {
-	sensor := Sensor{Name: p.Names.Sensor}
-	add := func(e Event, suffix, jq string) {
-		name := e.Name + suffix
-		sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: name, Event: e.Name, JQ: jq})
-		sensor.Triggers = append(sensor.Triggers, Trigger{Name: name, On: []string{name}, Posts: true})
+// workerSensors returns the Sensors that send each event to the worker that handles its
+// custom resource. A trigger handles one event at a time, so several share the custom
+// resources of a worker. Any custom resource may refer to a related object, so every worker
+// gets those events.
+func workerSensors(p *configured) []Sensor {
+	var parts []part
+	workers := p.Workers()
+	add := func(e Event, jq string, triggers ...Trigger) {
+		dependency := Dependency{Name: triggers[0].On[0], Event: e.Name, JQ: jq}
+		parts = append(parts, part{dependencies: []Dependency{dependency}, triggers: triggers})
 	}
 	for _, e := range p.Events {
 		switch {
 		case e.Interval != "":
 		case e.Related:
-			add(e, "", enqueueJQ(p, e.Kind))
+			add(e, enqueueJQ(p, e.Kind), toEach(workers, e.Name, e.Name)...)
 		case e.Selector != nil:
-			add(e, "", childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p))))
+			jq := childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p)))
+			add(e, jq, toEach(workers, e.Name, e.Name)...)
 		default:
-			for partition := range p.Reconcile.Concurrency {
-				add(e, "-"+strconv.Itoa(partition+1), parentJQ(p, partition))
+			for i := range p.partitions() {
+				name := fmt.Sprintf("%s-%d", e.Name, i+1)
+				add(e, parentJQ(p, i), Trigger{Name: name, On: []string{name}, Worker: workers[i%len(workers)]})
 			}
 		}
 	}
-	return sensor
+	return pack(p.Names.Sensor, parts)
+}
+
+// partitions returns the number of parts of the custom resources whose events a worker's
+// Sensors send side by side. The remainder of a part modulo the number of workers is that of
+// its worker.
+func (p *decided) partitions() int {
+	if !p.Reconcile.Execution.Stays {
+		return 1
+	}
+	return p.Reconcile.Shards * p.Reconcile.Concurrency
+}
+
+// toEach returns a trigger for each worker, which gets the events of a dependency.
+func toEach(workers []string, name, dependency string) []Trigger {
+	var out []Trigger
+	for i, worker := range workers {
+		t := Trigger{Name: name, On: []string{dependency}, Worker: worker}
+		if i > 0 {
+			t.Name = fmt.Sprintf("%s-%d", name, i+1)
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // statusReads returns the fields of the custom resource's status that templates read.
@@ -219,8 +245,8 @@ func parentJQ(p *configured, partition int) string {
 		"hole::exactNumbers": exactNumbers(large), "hole::children": jqfile.RawList(strings.Join(children, ", ")),
 		"annotation::related": jqfile.String(RelatedDigest),
 		"option::readsStatus": jqfile.Bool(len(reads) > 0), "hole::fields": jqfile.RawList(strings.Join(reads, ", ")),
-		"option::partitioned": jqfile.Bool(p.Reconcile.Execution.Stays && p.Reconcile.Concurrency > 1),
-		"hole::partitions":    jqfile.Number(p.Reconcile.Concurrency), "hole::partition": jqfile.Number(partition),
+		"option::partitioned": jqfile.Bool(p.partitions() > 1),
+		"hole::partitions":    jqfile.Number(p.partitions()), "hole::partition": jqfile.Number(partition),
 	}, workflowHoles(p), labelHoles())
 }
 

@@ -127,11 +127,11 @@ func Collision(members []*Plan) (one, other int, name string) {
 			owners["event "+e.Name] = i
 		}
 		for _, part := range partsOf(m) {
-			owner, taken := owners["trigger "+part.trigger.Name]
+			owner, taken := owners["trigger "+part.triggers[0].Name]
 			if taken && owner != i {
-				return owner, i, part.trigger.Name
+				return owner, i, part.triggers[0].Name
 			}
-			owners["trigger "+part.trigger.Name] = i
+			owners["trigger "+part.triggers[0].Name] = i
 		}
 	}
 	return 0, 0, ""
@@ -148,7 +148,7 @@ func (p *Plan) In(group *Plan) *Plan {
 // Triggers reports whether a Sensor of the group has a trigger of the operator.
 func (p *Plan) Triggers(s Sensor) bool {
 	return slices.ContainsFunc(partsOf(p), func(own part) bool {
-		return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Name == own.trigger.Name })
+		return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Name == own.triggers[0].Name })
 	})
 }
 
@@ -160,7 +160,7 @@ func partsOf(p *Plan) []part {
 			if t.Name == heartbeatTrigger {
 				continue
 			}
-			one := part{trigger: t}
+			one := part{triggers: []Trigger{t}}
 			for _, d := range s.Dependencies {
 				if slices.Contains(t.On, d.Name) {
 					one.dependencies = append(one.dependencies, d)

@@ -57,19 +57,23 @@ func finished(p *configured, sensors []Sensor) []Sensor {
 	for i, s := range sensors {
 		sensors[i].Pod = p.Reconcile.Execution.SensorPod()
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
+		if workers := p.Workers(); workers != nil {
+			sensors[i].Triggers = append(s.Triggers, toEach(workers, heartbeatTrigger, name)...)
+			continue
+		}
 		sensors[i].Triggers = append(s.Triggers, Trigger{
-			Name: heartbeatTrigger, On: []string{name}, Posts: p.Reconcile.Execution.Stays,
-			Call: heartbeatCall(p.Reconcile.Execution),
+			Name: heartbeatTrigger, On: []string{name}, Call: &Call{Allow: okApply, K8s: p.Reconcile.Execution.RunsPods},
 		})
 	}
 	return sensors
 }
 
-func heartbeatCall(e Execution) *Call {
-	if e.Stays {
-		return nil
+func namesOf(sensors []Sensor) []string {
+	names := make([]string, len(sensors))
+	for i, s := range sensors {
+		names[i] = s.Name
 	}
-	return &Call{Allow: okApply, K8s: e.RunsPods}
+	return names
 }
 
 // heartbeatJQ returns the program of the heartbeat: direct/heartbeat.jq.
@@ -86,7 +90,7 @@ func heartbeatJQ(p *configured, sensor, digest string) string {
 		"annotation::lastReceived": jqfile.String(LastReceivedAnnotation(sensor)),
 		"annotation::subscribed":   jqfile.String(SubscribedAnnotation(sensor)), "hole::digest": jqfile.String(digest),
 		"option::http": jqfile.Bool(!p.Reconcile.Execution.RunsPods), "hole::path": jqfile.String(path),
-		"option::stays":    jqfile.Bool(p.Reconcile.Execution.Stays),
+		"option::stays":    jqfile.Bool(p.Reconcile.Execution.Stays), "hole::sensor": jqfile.String(sensor),
 		"hole::apiVersion": jqfile.String(eventSourceKind.APIVersion()),
 		"hole::name":       jqfile.String(p.Names.EventSource), "hole::namespace": jqfile.String(p.Shared.Namespace),
 	})
@@ -102,12 +106,8 @@ func heartbeatGrants(p *configured, sensors []Sensor) []Grant {
 	if p.Reconcile.Execution.RunsPods {
 		note = []string{"get", "patch"}
 	}
-	names := make([]string, len(sensors))
-	for i, s := range sensors {
-		names[i] = s.Name
-	}
 	restart := Grant{
-		Account: p.resyncAccount(), Group: ArgoGroup, Resource: "sensors", Names: names, Verbs: []string{"patch"},
+		Account: p.resyncAccount(), Group: ArgoGroup, Resource: "sensors", Names: namesOf(sensors), Verbs: []string{"patch"},
 		Reason: "replace the pods of Sensors that stopped receiving events, for example after the event bus lost its store",
 	}
 	replay := Grant{

@@ -66,6 +66,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	}
 	configured := configure(decided, d.Operator.Spec)
 	sensors := sensors(&configured)
+	configured.Runtime.Sensors = namesOf(sensors)
 	return &Plan{
 		configured: configured,
 		Sensors:    sensors,
@@ -435,6 +436,9 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 func configureWorker(r *Runtime, p *decided) {
 	r.Worker, r.WorkflowTemplate = p.Names.Worker, ""
 	r.Concurrency, r.ResyncSeconds = p.Reconcile.Concurrency, int(p.Shared.Resync/time.Second)
+	if workers := p.Workers(); len(workers) > 1 {
+		r.Workers = workers
+	}
 	if p.Logic.Image != "" {
 		r.Logic = &RuntimeLogic{Seconds: p.Shared.TimeoutSeconds}
 		if hook := p.Logic.Hook; hook != nil {

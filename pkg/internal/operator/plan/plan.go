@@ -7,6 +7,7 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
@@ -175,7 +176,7 @@ type Reconcile struct {
 	Finalizer       string              // empty: none
 	FinalizerForced bool                // the definition asks for it
 	Against         map[Engine][]Reason // what the engines with templates do not support
-	Shards          int                 // Sensors among which the direct engine partitions the custom resources
+	Shards          int                 // workers that share the custom resources
 	StateLocation   StateLocation       // of the direct engine
 	ForceConflicts  bool                // take over fields that another field manager owns
 	Diagnoses       bool                // a pod asks the API server why it rejects a request of a Sensor
@@ -233,7 +234,7 @@ type Trigger struct {
 	Child   string   // that it writes; direct engine
 	On      []string // dependencies
 	Call    *Call    // a request to the API server; nil: submit a Workflow
-	Posts   bool     // send the event to the worker
+	Worker  string   // that the event is sent to; empty: none
 	Enqueue bool     // submit the Workflow that finds the custom resources which refer to a changed object
 }
 
@@ -269,6 +270,18 @@ func (p *decided) Accounts() []Account {
 		return []Account{SourceAccount, SensorAccount, ResyncAccount}
 	}
 	return []Account{SourceAccount, SensorAccount, ReconcileAccount, ResyncAccount}
+}
+
+// Workers returns the names of the workers: of their Deployments, Services and Leases.
+func (p *decided) Workers() []string {
+	if !p.Reconcile.Execution.Stays {
+		return nil
+	}
+	names := []string{p.Names.Worker}
+	for n := range p.Reconcile.Shards - 1 {
+		names = append(names, fmt.Sprintf("%s-%d", p.Names.Worker, n+2))
+	}
+	return names
 }
 
 // ServiceAccount returns the name of an account's ServiceAccount.
@@ -335,6 +348,7 @@ type Runtime struct {
 	Chart             bool             `json:"chart,omitempty"`       // the logic reads the spec alone, as the values of a chart
 	Token             *RuntimeToken    `json:"token,omitempty"`       // the rotated token
 	Worker            string           `json:"worker,omitempty"`      // its Deployment, Service and Lease; empty: Workflows reconcile
+	Workers           []string         `json:"workers,omitempty"`     // those that share the custom resources; empty: there is one
 	Concurrency       int              `json:"concurrency,omitempty"` // custom resources that the worker reconciles at a time
 	ResyncSeconds     int              `json:"resyncSeconds,omitempty"`
 	Logic             *RuntimeLogic    `json:"logic,omitempty"` // what the worker calls

@@ -11,7 +11,7 @@ sys.path.insert(0, sys.argv[1])
 
 from calls import Hook, Programs  # noqa: E402
 from report import last_output  # noqa: E402
-from run import deep_thread, read_config, utc_now  # noqa: E402
+from run import deep_thread, read_configs, utc_now  # noqa: E402
 from worker import DUE, Worker  # noqa: E402
 
 
@@ -84,7 +84,7 @@ def simulated(simulation, logic):
 def main(env, arguments):
     hurry, simulation = Hurry(), Simulation(env["ARGOPERATOR_API"])
     times = (hurry.sleep, hurry) if "hurry" in arguments else (time.sleep, time.monotonic)
-    worker = Worker(env, [read_config(env["ARGOPERATOR_CONFIG"])], utc_now, *times)
+    worker = Worker(env, read_configs(env), utc_now, *times)
     operator = next(iter(worker.operators.values()))
     operator.looked = True  # the replay of all custom resources comes before events of other objects
     if operator.config.get("logic"):

@@ -7,7 +7,7 @@ def times: {(annotation::lastReceived): (now / 60 | floor * 60 | todate)};
 def subscription: {template: {metadata: {annotations: {(annotation::subscribed): hole::digest}}}};
 
 {go: true}
-+ if option::stays then {event: {heartbeat: hole::digest}} else {call: (
++ if option::stays then {event: {heartbeat: hole::digest, sensor: hole::sensor}} else {call: (
    if option::http then
      {method: "PATCH", path: hole::path, type: "application/merge-patch+json",
       body: ({metadata: {annotations: times}, spec: subscription} | tojson)}
