@@ -113,7 +113,7 @@ func TestFullCRDs(t *testing.T) {
 		"webapp":             "../examples/webapp",
 		"configwatcher":      "../examples/configwatcher",
 		"at":                 "../examples/at",
-		"direct, shards":     variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+", "+nsB+"]}\n  reconcile: {shards: 3}\n"),
+		"worker, shards":     variant(t, "../examples/memcached", "  install: {watchNamespaces: ["+nsA+", "+nsB+"]}\n  reconcile: {engine: worker, shards: 3}\n"),
 		"templates in a pod": variant(t, "../examples/memcached", "  reconcile: {engine: workflow}\n"),
 		"memcached-tutorial": "../examples/memcached-tutorial",
 		"mouse":              "testdata/mouse",

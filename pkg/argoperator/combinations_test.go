@@ -52,7 +52,7 @@ func TestCombinations(t *testing.T) {
 
 // templated returns the choices for definitions without logic.
 var templated = []choice{
-	{"reconcile", []string{"", "  reconcile: {engine: workflow}", "  reconcile: {shards: 3, forceConflicts: false}"}},
+	{"reconcile", []string{"", "  reconcile: {engine: workflow}", "  reconcile: {forceConflicts: false}"}},
 	{"api", []string{
 		"  api: {group: example.com, kind: Thing, versions: [{name: v1, schema: {spec: {a: integer | required=true minimum=0 maximum=9, b: boolean | default=false}, status: {n: integer}}}]}",
 		"  api: {group: example.com, kind: Thing, scope: Cluster, versions: [{name: v1, schema: {spec: {a: integer | required=true minimum=0 maximum=9, b: boolean | default=false}, status: {n: integer}}}]}",

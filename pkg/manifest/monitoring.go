@@ -35,8 +35,10 @@ func podMonitors(p *plan.Plan) []Object {
 		{Key: "controller", Operator: metav1.LabelSelectorOpIn, Values: []string{"eventsource-controller", "sensor-controller"}},
 		{Key: eventsv1.LabelOwnerName, Operator: metav1.LabelSelectorOpIn, Values: owners},
 	}})}
-	if p.Reconcile.Execution.Stays {
-		list = append(list, podMonitor(p, p.Names.Worker, metav1.LabelSelector{MatchLabels: workerLabels(p, false)}))
+	if workers := p.Workers(); workers != nil {
+		list = append(list, podMonitor(p, p.Names.Worker, metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: workerLabel, Operator: metav1.LabelSelectorOpIn, Values: workers},
+		}}))
 	}
 	return list
 }

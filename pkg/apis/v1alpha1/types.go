@@ -454,7 +454,7 @@ type Reconcile struct {
 	// Number of custom resources that the `worker` engine reconciles at a time, 1 to 16.
 	// +default=4
 	Concurrency *int32 `json:"concurrency,omitempty"    jsonschema:"minimum=1,maximum=16"`
-	// Number of Sensors of the `direct` engine that share the custom resources, 1 to 16.
+	// Number of pods of the `worker` engine that share the custom resources, 1 to 16.
 	// +default=1
 	Shards *int32 `json:"shards,omitempty"         jsonschema:"minimum=1,maximum=16"`
 	// Interval at which the operator checks everything again: whole minutes that divide an hour, or whole hours that divide

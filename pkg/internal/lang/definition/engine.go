@@ -16,7 +16,7 @@ import (
 // engine checks what the steps engine does not support, and keys of other engines.
 func (c *checker) engine() {
 	r, p := c.op.Spec.Reconcile, source.PathOf("spec", "reconcile")
-	if slices.Contains([]string{"workflow", "steps"}, r.Engine) && *r.Shards != 1 {
+	if *r.Shards != 1 && slices.Contains([]string{"direct", "workflow", "steps"}, r.Engine) {
 		c.addKey(p.To("shards"), diag.ConflictingKeys, "shards needs the worker engine", "remove the key, or write engine: worker")
 	}
 	if r.Engine == "steps" {

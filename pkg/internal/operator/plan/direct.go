@@ -66,26 +66,23 @@ var (
 // directSensors returns the Sensors of the direct engine.
 func directSensors(p *configured) []Sensor {
 	var parts []part
-	for shard := range p.Reconcile.Shards {
-		subset := partition{shard: shard}
-		for _, c := range p.Children {
-			if !p.listed(c) {
-				parts = append(parts, writePart(p, c, subset))
-				continue
-			}
-			for worker := range listedWorkers(c) {
-				parts = append(parts, objectsPart(p, c, partition{shard, worker}))
-			}
+	for _, c := range p.Children {
+		if !p.listed(c) {
+			parts = append(parts, writePart(p, c))
+			continue
 		}
-		if slices.ContainsFunc(p.Children, p.listed) {
-			parts = append(parts, deletePart(p, false, subset), deletePart(p, true, subset))
+		for worker := range listedWorkers(c) {
+			parts = append(parts, objectsPart(p, c, worker))
 		}
-		for _, c := range p.Children {
-			parts = append(parts, observePart(p, c, subset))
-		}
-		if p.WritesStatus() {
-			parts = append(parts, statusPart(p, subset))
-		}
+	}
+	if slices.ContainsFunc(p.Children, p.listed) {
+		parts = append(parts, deletePart(p, false), deletePart(p, true))
+	}
+	for _, c := range p.Children {
+		parts = append(parts, observePart(p, c))
+	}
+	if p.WritesStatus() {
+		parts = append(parts, statusPart(p))
 	}
 	return pack(p.Names.Sensor, parts)
 }
@@ -100,13 +97,6 @@ func (s Sensor) Reports() bool {
 	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Child == "" && t.Name != heartbeatTrigger })
 }
 
-// partition is the set of custom resources that a trigger handles: those whose uid has
-// this remainder modulo reconcile.shards. Each shard is a Sensor of its own. The workers
-// of a child with forEach are triggers of one Sensor that share its objects and run in
-// parallel, because a trigger waits for the API server's response before it takes the
-// next event.
-type partition struct{ shard, worker int }
-
 // WritesStatus reports whether a trigger writes the status.
 func (p *declared) WritesStatus() bool {
 	return p.API.Kind.StatusSubresource && (p.API.HasConditions || p.API.HasObservedGeneration || len(p.Status.Fields) > 0)
@@ -114,7 +104,6 @@ func (p *declared) WritesStatus() bool {
 
 // part is what one Sensor must have: triggers with their dependencies.
 type part struct {
-	shard        int
 	dependencies []Dependency
 	triggers     []Trigger
 }
@@ -139,15 +128,15 @@ const (
 // pack distributes parts over as few Sensors as possible.
 func pack(name string, parts []part) []Sensor {
 	var out []Sensor
-	size, shard := 0, -1
+	size := 0
 	for _, p := range parts {
 		weight := p.weight()
-		if len(out) == 0 || p.shard != shard || size+weight > MaxSensor {
+		if len(out) == 0 || size+weight > MaxSensor {
 			next := Sensor{Name: name}
 			if len(out) > 0 {
 				next.Name = fmt.Sprintf("%s-%d", name, len(out)+1)
 			}
-			out, size, shard = append(out, next), sensorSize, p.shard
+			out, size = append(out, next), sensorSize
 		}
 		last := &out[len(out)-1]
 		last.Dependencies = append(last.Dependencies, p.dependencies...)
@@ -183,12 +172,9 @@ func (p part) weight() int {
 }
 
 // newPart adds a dependency for each event. They share one jq program.
-func newPart(p *configured, name, jq string, subset partition, events []Event, call Call) part {
+func newPart(p *configured, name, jq string, events []Event, call Call) part {
 	name = p.grouped(name)
-	if subset.worker > 0 {
-		name = fmt.Sprintf("%s-worker%d", name, subset.worker+1)
-	}
-	out := part{shard: subset.shard, triggers: []Trigger{{Name: name, Call: &call}}}
+	out := part{triggers: []Trigger{{Name: name, Call: &call}}}
 	for _, e := range events {
 		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
 		if e.Namespace != "" {
@@ -232,7 +218,7 @@ func eventsOf(p *configured, k Kind, selected bool) []Event {
 
 // writePart applies or deletes a child when the custom resource changes, or when the
 // observed state shows that the child is not as it was written.
-func writePart(p *configured, c Child, subset partition) part {
+func writePart(p *configured, c Child) part {
 	allow := okWrite(c)
 	if absenceAllowed(p, c) {
 		allow = []int32{200, 201, 202, 404}
@@ -240,8 +226,7 @@ func writePart(p *configured, c Child, subset partition) part {
 	return newPart(
 		p,
 		label(c.Name),
-		writeJQ(p, c, subset),
-		subset,
+		writeJQ(p, c),
 		parentEvents(p),
 		asking(p.diagnoses(c), allow, okRecordFailure),
 	).writes(c)
@@ -262,13 +247,18 @@ func lastAttempt(p *configured, c Child) int {
 	return MaxAttempts - 1
 }
 
-// objectsPart writes the objects of a listed child.
-func objectsPart(p *configured, c Child, subset partition) part {
+// objectsPart writes the objects of a listed child. The workers of a child with forEach are
+// triggers of one Sensor that share its objects and run in parallel, because a trigger waits
+// for the API server's response before it takes the next event.
+func objectsPart(p *configured, c Child, worker int) part {
+	name := label(c.Name)
+	if worker > 0 {
+		name = fmt.Sprintf("%s-worker%d", name, worker+1)
+	}
 	return newPart(
 		p,
-		label(c.Name),
-		objectsJQ(p, c, subset, listedWorkers(c)),
-		subset,
+		name,
+		objectsJQ(p, c, worker, listedWorkers(c)),
 		parentEvents(p),
 		asking(p.diagnoses(c), okWrite(c), okRecordFailure),
 	).writes(c)
@@ -285,7 +275,7 @@ func okWrite(c Child) []int32 {
 
 // deletePart deletes the listed objects that are not wanted, or those that may be
 // missing.
-func deletePart(p *configured, missing bool, subset partition) part {
+func deletePart(p *configured, missing bool) part {
 	name, allow := "delete", okDeletion
 	if missing {
 		name, allow = "delete-missing", okNotMissing
@@ -293,8 +283,7 @@ func deletePart(p *configured, missing bool, subset partition) part {
 	return newPart(
 		p,
 		name,
-		deleteJQ(p, missing, subset),
-		subset,
+		deleteJQ(p, missing),
 		parentEvents(p),
 		asking(p.Reconcile.Diagnoses && !missing, allow, okRecordFailure),
 	)
@@ -386,21 +375,20 @@ func (p *decided) inputsOf(c Child) inputs {
 func (p *decided) ReappliedWhenCreated(c Child) bool { return !p.inputsOf(c).none() }
 
 // observePart stores the observed state of a child on the custom resource.
-func observePart(p *configured, c Child, subset partition) part {
+func observePart(p *configured, c Child) part {
 	allow := okRecord
 	if p.listed(c) {
 		allow = okObserved
 	}
-	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c, subset), subset, childEvents(p, c.Kind), Call{Allow: allow})
+	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c), childEvents(p, c.Kind), Call{Allow: allow})
 }
 
 // statusPart computes the status from the observed state.
-func statusPart(p *configured, subset partition) part {
+func statusPart(p *configured) part {
 	return newPart(
 		p,
 		"status",
-		statusJQ(p, subset),
-		subset,
+		statusJQ(p),
 		parentEvents(p),
 		asking(p.Reconcile.Diagnoses && p.API.HasConditions, okStatus, okRefusedStatus),
 	)

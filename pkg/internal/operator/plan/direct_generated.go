@@ -7,151 +7,148 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
-	Args: []string{"uid"}, Body: &shared1}, {Name: "ownChild", Body: &shared7},
-	{Name: "ignored", Body: &gojq.Query{Left: &gojq.Query{Left: &shared8,
-		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
-			Args: []*gojq.Query{&shared9}}}}, Op: 15}, Right: &shared10, Op: 15}},
-	{Name: "problem", Body: &shared11}, {Name: "ownNamespace", Body: &shared12},
-	{Name: "observed", Args: []string{"$name"}, Body: &shared13}, {Name: "observedObject",
-		Body: &shared14}, {Name: "listedObjects", Args: []string{"$prefix"},
-		Body: &shared15}, {Name: "existingObjects", Args: []string{"$prefix"},
-		Body: &shared16}, {Name: "live", Body: &shared17}, {Name: "liveFields",
-		Body: &shared18}, {Name: "liveListed", Body: &shared19}, {Name: "liveEach",
-		Body: &shared20}, {Name: "inputMark", Args: []string{"inputs"}, Body: &shared21},
-	{Name: "lacking", Args: []string{"resource"}, Body: &shared23}, {
+var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
+	Body: &shared1}, {Name: "ignored", Body: &shared2}, {Name: "problem",
+	Body: &shared3}, {Name: "ownNamespace", Body: &shared4}, {Name: "observed",
+	Args: []string{"$name"}, Body: &shared5}, {Name: "observedObject",
+	Body: &shared6}, {Name: "listedObjects", Args: []string{"$prefix"},
+	Body: &shared7}, {Name: "existingObjects", Args: []string{"$prefix"},
+	Body: &shared8}, {Name: "live", Body: &shared9}, {Name: "liveFields",
+	Body: &shared10}, {Name: "liveListed", Body: &shared11}, {Name: "liveEach",
+	Body: &shared12}, {Name: "inputMark", Args: []string{"inputs"}, Body: &shared13},
+	{Name: "lacking", Args: []string{"resource"}, Body: &shared15}, {
 		Name: "heldFrom", Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
-				{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared19, Then: &shared23, Elif: []*gojq.IfElif{
+				{Cond: &shared24, Then: &shared29}, {Cond: &shared30, Then: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared39,
-					Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}},
-	{Name: "absent", Body: &shared48}, {Name: "undecided", Body: &shared49},
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared31,
+					Patterns: []*gojq.Pattern{&shared38}, Op: 1}}}, Else: &shared39}}}},
+	{Name: "absent", Body: &shared40}, {Name: "undecided", Body: &shared41},
 	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &shared50, Then: &shared51, Else: &gojq.Query{Term: &gojq.Term{
+		Cond: &shared42, Then: &shared43, Else: &gojq.Query{Term: &gojq.Term{
 			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-				Term: &gojq.Term{Type: 7, Func: &shared52}}}}}}}}}}, {Name: "countWanted",
-		Body: &shared53}, {Name: "numberWanted", Body: &shared54}, {Name: "dependencyReady",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared55,
+				Term: &gojq.Term{Type: 7, Func: &shared44}}}}}}}}}}, {Name: "countWanted",
+		Body: &shared45}, {Name: "numberWanted", Body: &shared46}, {Name: "dependencyReady",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared47,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared56, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared48, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared57, Op: 9}, Op: 14},
-				Then: &shared58, Else: &shared59}}}, Right: &shared60, Patterns: []*gojq.Pattern{
-				&shared61}, Op: 1}, Else: &shared62}}}}, {Name: "alternativeGone",
-		Body: &shared63}, {Name: "missing", Body: &shared64}, {Name: "settled",
-		Args: []string{"mark"}, Body: &shared65}, {Name: "wantedObject",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72,
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared49, Op: 9}, Op: 14},
+				Then: &shared50, Else: &shared51}}}, Right: &shared52, Patterns: []*gojq.Pattern{
+				&shared53}, Op: 1}, Else: &shared54}}}}, {Name: "alternativeGone",
+		Body: &shared55}, {Name: "missing", Body: &shared56}, {Name: "settled",
+		Args: []string{"mark"}, Body: &shared57}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared64,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "inputMark", Args: []*gojq.Query{&shared74}}}}, Else: &shared75}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &shared76, Right: &gojq.Query{
+				Cond: &shared65, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared66}}}}, Else: &shared67}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared68, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-						&shared77}}}}, Op: 1}, Right: &gojq.Query{Left: &shared78, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared79, Then: &gojq.Query{
+						&shared69}}}}, Op: 1}, Right: &gojq.Query{Left: &shared70, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared71, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared80}}}}}}}}}}},
-						Else: &shared81}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared82},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared83}, Op: 1}, Else: &shared84}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared85, Right: &gojq.Query{
-		Left: &shared86, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared87, Then: &gojq.Query{Term: &gojq.Term{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared72}}}}}}}}}}},
+						Else: &shared73}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared74},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Else: &shared76}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared77, Right: &gojq.Query{
+		Left: &shared78, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared79, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared88}}}}, Else: &shared89}}}, Right: &gojq.Query{Left: &shared90,
+					&shared80}}}}, Else: &shared81}}}, Right: &gojq.Query{Left: &shared82,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared91, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared92, Op: 9}, Op: 14},
-				Then: &shared93, Else: &shared94}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared95, Then: &shared96, Elif: []*gojq.IfElif{
-					{Cond: &shared97, Then: &gojq.Query{Left: &shared98, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared99, Then: &gojq.Query{
-							Left: &shared100, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared84, Op: 9}, Op: 14},
+				Then: &shared85, Else: &shared86}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared87, Then: &shared88, Elif: []*gojq.IfElif{
+					{Cond: &shared89, Then: &gojq.Query{Left: &shared90, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared91, Then: &gojq.Query{
+							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared101}}}}}}}}},
-							Op: 1}, Else: &shared102}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared103,
-					Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared105, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared93}}}}}}}}},
+							Op: 1}, Else: &shared94}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared95,
+					Right: &gojq.Query{Left: &shared96, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared107}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared108,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared109,
-							Then: &gojq.Query{Left: &shared110, Right: &gojq.Query{Term: &gojq.Term{
+								&shared99}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared100,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared101,
+							Then: &gojq.Query{Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared111}}}}}}}}}}},
-								Op: 1}, Else: &shared112}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared113},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared115}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared116}, Op: 1}, Patterns: []*gojq.Pattern{&shared117}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared118}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared119}, Op: 1}}, {Name: "statusField", Body: &shared120}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared121}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared103}}}}}}}}}}},
+								Op: 1}, Else: &shared104}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared105},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared108}, Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared111}, Op: 1}}, {Name: "statusField", Body: &shared112}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared113}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared133, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared125, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared134}}}}}},
-					Right: &shared135, Op: 3}, Right: &shared136, Op: 3}, Right: &shared137,
-					Op: 3}}, &shared138, &shared139}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared126}}}}}},
+					Right: &shared127, Op: 3}, Right: &shared128, Op: 3}, Right: &shared129,
+					Op: 3}}, &shared130, &shared131}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared141}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared142}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared143},
+			Type: 7, Func: &shared133}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared134}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared135},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared146, Then: &gojq.Query{Left: &shared147,
+			Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{Left: &shared139,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared148}}}}, Op: 3}, Else: &shared149}}},
-				Op: 3}, Right: &shared150, Op: 3}, Right: &shared151, Op: 3}, Right: &shared152,
+						Args: []*gojq.Query{&shared140}}}}, Op: 3}, Else: &shared141}}},
+				Op: 3}, Right: &shared142, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared153, Right: &gojq.Query{
-				Left: &shared154, Right: &shared155, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared156,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared145, Right: &gojq.Query{
+				Left: &shared146, Right: &shared147, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared148,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared157}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared159, Then: &shared160, Elif: []*gojq.IfElif{
-			{Cond: &shared161, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared162, {Key: "path", Val: &gojq.Query{
+		Body: &shared149}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared151, Then: &shared152, Elif: []*gojq.IfElif{
+			{Cond: &shared153, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared154, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared163}}}}}, &shared164, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared155}}}}}, &shared156, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared165, &shared166}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared167,
+						&shared157, &shared158}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared159,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared168, Right: &shared169,
-						Op: 3}}}}}}, &shared170, &shared171}}}}}}}}, {Name: "fixed", Body: &shared172},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared173},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared174},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared160, Right: &shared161,
+						Op: 3}}}}}}, &shared162, &shared163}}}}}}}}, {Name: "fixed", Body: &shared164},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared165},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared166},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared176, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared177,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared178,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared179,
+				Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared169,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared170,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared171,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared180, Val: &gojq.Query{
-										Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared182}}}}, Op: 1}}}}}},
-								Else: &shared183}}}, Op: 3}, Right: &shared184, Op: 3}}}}}}, Op: 3},
-				Right: &shared185, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared186},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared187},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared188}, {Name: "ask",
-		Body: &shared195}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared196}, {Name: "isDue", Body: &shared197}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared198}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
+										Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared174}}}}, Op: 1}}}}}},
+								Else: &shared175}}}, Op: 3}, Right: &shared176, Op: 3}}}}}}, Op: 3},
+				Right: &shared177, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared178},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared179},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared180}, {Name: "ask",
+		Body: &shared187}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared188}, {Name: "isDue", Body: &shared189}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared190}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared199, Then: &shared200, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared201}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared202}, {Name: "safeKey", Body: &shared203}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared204}, {Name: "exactly", Body: &shared205},
-	{Name: "encoded", Body: &shared206}, {Name: "placed", Body: &shared207},
-	{Name: "placesOfOther", Body: &shared208}, {Name: "placeIn", Args: []string{
-		"$around"}, Body: &shared209}, {Name: "sharedPlace", Args: []string{
-		"$outside"}, Body: &shared210}, {Name: "unshared", Body: &shared211},
-	{Name: "nested", Body: &shared212}, {Name: "harmless", Body: &shared213}},
+					{Term: &gojq.Term{Type: 7, Func: &shared193}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared194}, {Name: "safeKey", Body: &shared195}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared196}, {Name: "exactly", Body: &shared197},
+	{Name: "encoded", Body: &shared198}, {Name: "placed", Body: &shared199},
+	{Name: "placesOfOther", Body: &shared200}, {Name: "placeIn", Args: []string{
+		"$around"}, Body: &shared201}, {Name: "sharedPlace", Args: []string{
+		"$outside"}, Body: &shared202}, {Name: "unshared", Body: &shared203},
+	{Name: "nested", Body: &shared204}, {Name: "harmless", Body: &shared205}},
 	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
 			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -486,16 +483,12 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Op: 1}, Op: 1}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 					Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$unwanted"}}, Op: 1}}},
 			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 					Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
-				Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+				Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
 				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 					Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 					Name: "next"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
@@ -1355,15 +1348,11 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
 						{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "otherPartition", Args: []*gojq.Query{{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}},
-					Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "ownChild"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}},
+					Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
 					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 					Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
@@ -1934,14 +1923,13 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
 					Op:    1}, Op: 1}, Op: 14}, Op: 15}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$owner"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-						Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "option::labelled"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::operatorNamespace"}}}}}}}},
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::labelled"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::operatorNamespace"}}}}}}}},
 						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}},
@@ -1962,250 +1950,244 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 							Func: &gojq.Func{Name: "hole::child"}}}, Else: &gojq.Query{Term: &gojq.Term{
 							Type: 3}}}}}, Op: 16}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Op: 9}, Op: 15},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-							{Index: &gojq.Index{Name: "labels"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "label::ownerUID"}}}}}}}}}}}},
-					Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "misplaced"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}},
-								Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Op: 9}, Op: 14},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "time"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
-								Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "misplaced"}}},
+					Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "fieldsV1"}}}}}, Op: 1}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "fieldsV1"}}}}},
+							Op: 1}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ours"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "ours"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "time"}}}}},
+								Op: 1}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "ours"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "time"}}}}}, Op: 1}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::generation"}}}}}}}},
+						Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
-								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}},
-								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "annotation::generation"}}}}}}}}, Op: 8},
-							Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}},
-							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15},
-							Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation",
-								Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}},
-								{Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-												Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-											Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-											Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body",
-											Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
-												Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
-														Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-															{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{
-															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
-													Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
-														{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
-														Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-															Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-															Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-													Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
-															{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-														KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
-															Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{
-															Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-															Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-																Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-																Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
-																Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1},
-														Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}},
-												Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-															{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{
-										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-																	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																		{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																			Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																			{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ourWrite"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "ourWrite"}}}, Op: 1}, Op: 9}, Op: 15},
+						Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "observation",
+							Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "seen"}}}, Op: 3}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}}, Op: 3},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "resourceVersion", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}}, Op: 3}, Op: 1}},
+							{Name: "patchListed", Args: []string{"test", "change"}, Body: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
 											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}},
-								{Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
-												{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-													Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
-													Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-														{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}},
-												Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+												Name: "$owner"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "/status?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "application/json-patch+json"}}}}, {Key: "body",
+										Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPrefix"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+													Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+														{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Else: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "name"}}}}},
+												Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "~"}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "~0"}}}}}}}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+												Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "test"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "change"}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+														{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "add"}}}}, {Key: "path", Val: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$pointer"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "key"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+															Type: 13, Str: &gojq.String{}}}, Else: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "value"}}}}}}}}}}}, Op: 1}, Op: 1},
+													Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "tojson"}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$pointer"}},
+											Op: 1}}}}}}}, {Name: "recordDeleted", Body: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, {Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+														{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "failed", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}}}}, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+																Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																	{Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																		{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$owner"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "annotation::childDeleted"}}}, Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}}}},
+							{Name: "recordSeen", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "option::listed"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "patchListed", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
+											{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$owner"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "uid"}}}}}}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}, {Key: "missing",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}, {Key: "resourceVersion",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$drift"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+												Op: 9}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$drift"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "drift", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+										Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+																	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+																		Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{
+																	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+																		Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
+																		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																			{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+																		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+																Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+													Op:    1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 											Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
 											Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 1}}}}}, Elif: []*gojq.IfElif{
-										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$owner"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-																	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "observation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-																		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
-																			Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{
-																		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-																			Type: 7, Func: &gojq.Func{Name: "$written"}}}, Then: &gojq.Query{
-																			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																				{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
-																			Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-																	Op: 3}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$owner"}}}, {Left: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observation"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-														Op:    1}}, {KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
-														Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$written"}}},
-												Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{
-														Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}},
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-										Op:    9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
-						{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}}, Val: &gojq.Query{
+													Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}, Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$type"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordDeleted"}}}}}}}},
+								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$drift"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Op:    9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "marks"}}}, Op: 1},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "marks"}}}, Op: 1}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordSeen"}}}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 5}}}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$written"}},
+						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$drift"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$type"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$owner"}},
 				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
 			{Name: "$new"}}, Op: 1}}, {Name: "parent", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 		{Name: "wantedState", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -3450,170 +3432,165 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{
 						{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}},
 					Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherPartition",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-							{Index: &gojq.Index{Name: "uid"}}}}}}}}}, Op: 15}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15},
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "option::finalized"}}}, Then: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "rightFinalizers"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{}}}, Op: 16}, Op: 9}, Op: 1}, Else: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14},
-						Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-									Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+					Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "finalizers"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
+						Op:    16}, Op: 9}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+						Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::finalized"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+							Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+										Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
 								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
-								Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "readyChange"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-											Type: 10, Number: "1"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "reason"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$report"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+												Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
+											Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+													Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}},
+									{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+											Op:    1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+													Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}},
+										Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 													Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-													Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "createEvent", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$report"}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-												Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "change"}}}}}}}}}}}, Else: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-														Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}}}}}},
-										{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-											Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::finalized"}}}, Right: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-												Op:    1}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-														Str: &gojq.String{}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "change"}}}}}}}}},
-											Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "/status"}}}, {Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-														Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}},
-													Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-													Left:  &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
-													Op:    1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-												If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-														Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-														Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-														Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "option::numbersConditions"}}}, Then: &gojq.Query{
-																Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
-																Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-																	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																		{Index: &gojq.Index{Name: "generation"}}}}}}}}, Op: 2}}}}, Op: 1},
-														Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-														Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-													Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-														Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-														Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},
-													Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}},
-													Op:    1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
-								{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
-							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
+													Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "otherwise"}}}}},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+												Op:    1}, Op: 16}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+											If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+													Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$report"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+													Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "readyCondition"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "option::numbersConditions"}}}, Then: &gojq.Query{
+															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "observedGeneration"}}},
+															Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																	{Index: &gojq.Index{Name: "generation"}}}}}}}}, Op: 2}}}}, Op: 1},
+													Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+													Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+												Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+													Op: 2}}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+													Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Op: 9},
+												Op: 14}, Op: 1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "unexplained"}}},
+												Op:    1}, Op: 1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
+							{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
 			Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
 			{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
@@ -4212,269 +4189,230 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "otherPartition",
 					Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{
 				{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}},
 			Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-		{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "otherPartition",
-		Query: &shared1}, {Name: "ownChild", Query: &shared7}, {Name: "ignored",
-		Query: &gojq.Query{Left: &gojq.Query{Left: &shared8, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared2, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared9,
-					Right: &shared3, Op: 16}, Right: &shared4, Op: 1}, Right: &shared5,
-					Op: 7}, Right: &shared6, Op: 9}, Op: 14}}}, Op: 15}, Right: &shared10,
-			Op: 15}}, {Name: "problem", Query: &shared11}, {Name: "ownNamespace",
-		Query: &shared12}, {Name: "observed", Query: &shared13}, {Name: "observedObject",
-		Query: &shared14}, {Name: "listedObjects", Query: &shared15}, {Name: "existingObjects",
-		Query: &shared16}, {Name: "live", Query: &shared17}, {Name: "liveFields",
-		Query: &shared18}, {Name: "liveListed", Query: &shared19}, {Name: "liveEach",
-		Query: &shared20}, {Name: "inputMark", Query: &shared21}, {Name: "lacking",
-		Query: &shared23}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared27, Then: &shared31, Elif: []*gojq.IfElif{
-			{Cond: &shared32, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared214}},
-				Right: &shared39, Patterns: []*gojq.Pattern{&shared46}, Op: 1}}},
-			Else: &shared47}}}}, {Name: "absent", Query: &shared48}, {Name: "undecided",
-		Query: &shared49}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared50, Then: &shared51, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared52, SuffixList: []*gojq.Suffix{
-						&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
-					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared52,
-							SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
-						Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-						Then: &gojq.Query{Left: &shared214, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared52,
-									SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
-									Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-							&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}, {Name: "countWanted",
-		Query: &shared53}, {Name: "numberWanted", Query: &shared54}, {Name: "dependencyReady",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared55,
-			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared56, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
-					Right: &shared57, Op: 9}, Op: 14}, Then: &shared58, Else: &shared59}}},
-				Right: &shared60, Patterns: []*gojq.Pattern{&shared61}, Op: 1}, Else: &shared62}}}},
-		{Name: "alternativeGone", Query: &shared63}, {Name: "missing", Query: &shared64},
-		{Name: "settled", Query: &shared65}, {Name: "wantedObject", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73,
-					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared74}}},
-						Right: &shared22, Op: 1}}}, Else: &shared75}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &shared76, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &shared66, Right: &gojq.Query{Left: &shared67,
-								Right: &shared77, Op: 9}, Op: 14}, Then: &shared68, Elif: []*gojq.IfElif{
-								{Cond: &shared69, Then: &shared70}}, Else: &shared71}}}}}, Op: 1},
-					Right: &gojq.Query{Left: &shared78, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared79, Then: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared80, SuffixList: []*gojq.Suffix{
-											&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
-										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared80,
+		{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "ownChild",
+		Query: &shared1}, {Name: "ignored", Query: &shared2}, {Name: "problem",
+		Query: &shared3}, {Name: "ownNamespace", Query: &shared4}, {Name: "observed",
+		Query: &shared5}, {Name: "observedObject", Query: &shared6}, {Name: "listedObjects",
+		Query: &shared7}, {Name: "existingObjects", Query: &shared8}, {Name: "live",
+		Query: &shared9}, {Name: "liveFields", Query: &shared10}, {Name: "liveListed",
+		Query: &shared11}, {Name: "liveEach", Query: &shared12}, {Name: "inputMark",
+		Query: &shared13}, {Name: "lacking", Query: &shared15}, {Name: "heldFrom",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared19,
+			Then: &shared23, Elif: []*gojq.IfElif{{Cond: &shared24, Then: &shared29},
+				{Cond: &shared30, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 20, Query: &shared206}}, Right: &shared31, Patterns: []*gojq.Pattern{
+					&shared38}, Op: 1}}}, Else: &shared39}}}}, {Name: "absent", Query: &shared40},
+		{Name: "undecided", Query: &shared41}, {Name: "held", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared42, Then: &shared43,
+				Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared20,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared44,
+							SuffixList: []*gojq.Suffix{&shared21}}}, Right: &shared22, Op: 9},
+						Op: 14}, Then: &shared23, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+						Left: &gojq.Query{Left: &shared25, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &shared44, SuffixList: []*gojq.Suffix{
+								&shared26}}}, Right: &shared27, Op: 8}, Op: 14}, Right: &shared28,
+						Op: 14}, Then: &shared29}, {Cond: &shared30, Then: &gojq.Query{Left: &shared206,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared32,
+							Then: &shared33, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared44, SuffixList: []*gojq.Suffix{
+									&shared34}}}, Right: &shared35, Op: 8}, Then: &shared36}}, Else: &shared37}}},
+						Patterns: []*gojq.Pattern{&shared38}, Op: 1}}}, Else: &shared39}}}}}}}}},
+		{Name: "countWanted", Query: &shared45}, {Name: "numberWanted", Query: &shared46},
+		{Name: "dependencyReady", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &shared47, Then: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared48,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared16, Then: &shared17,
+							Else: &shared18}}}}}, Right: &shared49, Op: 9}, Op: 14}, Then: &shared50,
+					Else: &shared51}}}, Right: &shared52, Patterns: []*gojq.Pattern{
+				&shared53}, Op: 1}, Else: &shared54}}}}, {Name: "alternativeGone",
+			Query: &shared55}, {Name: "missing", Query: &shared56}, {Name: "settled",
+			Query: &shared57}, {Name: "wantedObject", Query: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared64, Then: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 9, Array: &gojq.Array{Query: &shared66}}}, Right: &shared14,
+						Op: 1}}}, Else: &shared67}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &shared68, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared58,
+						Right: &gojq.Query{Left: &shared59, Right: &shared69, Op: 9}, Op: 14},
+						Then: &shared60, Elif: []*gojq.IfElif{{Cond: &shared61, Then: &shared62}},
+						Else: &shared63}}}}}, Op: 1}, Right: &gojq.Query{Left: &shared70,
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared71,
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Left: &shared20, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &shared72, SuffixList: []*gojq.Suffix{
+										&shared21}}}, Right: &shared22, Op: 9}, Op: 14}, Then: &shared23,
+								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared25,
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72,
+										SuffixList: []*gojq.Suffix{&shared26}}}, Right: &shared27, Op: 8},
+									Op: 14}, Right: &shared28, Op: 14}, Then: &shared29}, {Cond: &shared30,
+									Then: &gojq.Query{Left: &shared206, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &shared32, Then: &shared33, Elif: []*gojq.IfElif{
+											{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72,
 												SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
-											Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-											Then: &gojq.Query{Left: &shared214, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared80,
-														SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
-														Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-												&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Else: &shared81}}},
-						Op: 3}, Patterns: []*gojq.Pattern{&shared82}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared83}, Op: 1}, Else: &shared84}}}}, {Name: "wantedListed", Query: &gojq.Query{
-			Left: &shared85, Right: &gojq.Query{Left: &shared86, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared87,
+												Then: &shared36}}, Else: &shared37}}}, Patterns: []*gojq.Pattern{
+										&shared38}, Op: 1}}}, Else: &shared39}}}}}}}}}}, Else: &shared73}}},
+				Op: 3}, Patterns: []*gojq.Pattern{&shared74}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared75}, Op: 1}, Else: &shared76}}}}, {Name: "wantedListed", Query: &gojq.Query{
+			Left: &shared77, Right: &gojq.Query{Left: &shared78, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared79,
 					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared88}}},
-						Right: &shared22, Op: 1}}}, Else: &shared89}}}, Right: &gojq.Query{
-					Left: &shared90, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared91, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared80}}},
+						Right: &shared14, Op: 1}}}, Else: &shared81}}}, Right: &gojq.Query{
+					Left: &shared82, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared83, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared24, Then: &shared25, Else: &shared26}}}}},
-							Right: &shared92, Op: 9}, Op: 14}, Then: &shared93, Else: &shared94}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared95,
-							Then: &shared96, Elif: []*gojq.IfElif{{Cond: &shared97, Then: &gojq.Query{
-								Left: &shared98, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared99, Then: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+								Type: 14, If: &gojq.If{Cond: &shared16, Then: &shared17, Else: &shared18}}}}},
+							Right: &shared84, Op: 9}, Op: 14}, Then: &shared85, Else: &shared86}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared87,
+							Then: &shared88, Elif: []*gojq.IfElif{{Cond: &shared89, Then: &gojq.Query{
+								Left: &shared90, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 											{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared28,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared101,
-														SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 9},
-													Op: 14}, Then: &shared31, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-													Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared101, SuffixList: []*gojq.Suffix{
-															&shared34}}}, Right: &shared35, Op: 8}, Op: 14}, Right: &shared36,
-													Op: 14}, Then: &shared37}, {Cond: &shared38, Then: &gojq.Query{Left: &shared214,
-													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared40,
-														Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 20, Query: &shared101, SuffixList: []*gojq.Suffix{
-																&shared42}}}, Right: &shared43, Op: 8}, Then: &shared44}}, Else: &shared45}}},
-													Patterns: []*gojq.Pattern{&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}},
-										Op: 1}, Else: &shared102}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared103,
-								Right: &gojq.Query{Left: &shared104, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &shared105, Right: &gojq.Query{Left: &shared106, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared20,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared93,
+														SuffixList: []*gojq.Suffix{&shared21}}}, Right: &shared22, Op: 9},
+													Op: 14}, Then: &shared23, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+													Left: &gojq.Query{Left: &shared25, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 20, Query: &shared93, SuffixList: []*gojq.Suffix{
+															&shared26}}}, Right: &shared27, Op: 8}, Op: 14}, Right: &shared28,
+													Op: 14}, Then: &shared29}, {Cond: &shared30, Then: &gojq.Query{Left: &shared206,
+													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared32,
+														Then: &shared33, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 20, Query: &shared93, SuffixList: []*gojq.Suffix{
+																&shared34}}}, Right: &shared35, Op: 8}, Then: &shared36}}, Else: &shared37}}},
+													Patterns: []*gojq.Pattern{&shared38}, Op: 1}}}, Else: &shared39}}}}}}}}}},
+										Op: 1}, Else: &shared94}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared95,
+								Right: &gojq.Query{Left: &shared96, Right: &gojq.Query{Left: &gojq.Query{
+									Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &shared66, Right: &gojq.Query{
-												Left: &shared67, Right: &shared107, Op: 9}, Op: 14}, Then: &shared68,
-												Elif: []*gojq.IfElif{{Cond: &shared69, Then: &shared70}}, Else: &shared71}}}}},
-										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared108, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared109, Then: &gojq.Query{
-										Left: &shared110, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											If: &gojq.If{Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{
+												Left: &shared59, Right: &shared99, Op: 9}, Op: 14}, Then: &shared60,
+												Elif: []*gojq.IfElif{{Cond: &shared61, Then: &shared62}}, Else: &shared63}}}}},
+										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared101, Then: &gojq.Query{
+										Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 											KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 												Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &shared111, SuffixList: []*gojq.Suffix{
-															&shared29}}}, Right: &shared30, Op: 9}, Op: 14}, Then: &shared31,
-													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared33,
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared111,
-															SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
-														Op: 14}, Right: &shared36, Op: 14}, Then: &shared37}, {Cond: &shared38,
-														Then: &gojq.Query{Left: &shared214, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 14, If: &gojq.If{Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{
-																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared111,
-																	SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
-																	Then: &shared44}}, Else: &shared45}}}, Patterns: []*gojq.Pattern{
-															&shared46}, Op: 1}}}, Else: &shared47}}}}}}}}}}, Op: 1}, Else: &shared112}}},
-									Op: 3}, Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Patterns: []*gojq.Pattern{
-									&shared114}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared115},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared116}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared117}, Op: 1}, Patterns: []*gojq.Pattern{&shared118}, Op: 1},
-			Patterns: []*gojq.Pattern{&shared119}, Op: 1}}, {Name: "statusField",
-			Query: &shared120}, {Name: "customResourcePath", Query: &shared121},
+													Cond: &gojq.Query{Left: &shared20, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &shared103, SuffixList: []*gojq.Suffix{
+															&shared21}}}, Right: &shared22, Op: 9}, Op: 14}, Then: &shared23,
+													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared25,
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared103,
+															SuffixList: []*gojq.Suffix{&shared26}}}, Right: &shared27, Op: 8},
+														Op: 14}, Right: &shared28, Op: 14}, Then: &shared29}, {Cond: &shared30,
+														Then: &gojq.Query{Left: &shared206, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 14, If: &gojq.If{Cond: &shared32, Then: &shared33, Elif: []*gojq.IfElif{
+																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared103,
+																	SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+																	Then: &shared36}}, Else: &shared37}}}, Patterns: []*gojq.Pattern{
+															&shared38}, Op: 1}}}, Else: &shared39}}}}}}}}}}, Op: 1}, Else: &shared104}}},
+									Op: 3}, Patterns: []*gojq.Pattern{&shared105}, Op: 1}, Patterns: []*gojq.Pattern{
+									&shared106}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared107},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Patterns: []*gojq.Pattern{
+					&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1},
+			Patterns: []*gojq.Pattern{&shared111}, Op: 1}}, {Name: "statusField",
+			Query: &shared112}, {Name: "customResourcePath", Query: &shared113},
 		{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared133, {
+			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared125, {
 				Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared122,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared123,
-								Then: &gojq.Query{Left: &shared124, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
-										&shared125}}}, Right: &shared126, Op: 1}, Op: 3}, Else: &shared127}}},
-							Op: 3}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared114,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared115,
+								Then: &gojq.Query{Left: &shared116, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &shared126, SuffixList: []*gojq.Suffix{
+										&shared117}}}, Right: &shared118, Op: 1}, Op: 3}, Else: &shared119}}},
+							Op: 3}, Right: &shared120, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared134, SuffixList: []*gojq.Suffix{&shared131}}}, Right: &shared132,
-						Op: 1}, Op: 3}}}, Right: &shared135, Op: 3}, Right: &shared136, Op: 3},
-					Right: &shared137, Op: 3}}, &shared138, &shared139}}}}}, {Name: "annotateOwner",
+						Func: &shared126, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
+						Op: 1}, Op: 3}}}, Right: &shared127, Op: 3}, Right: &shared128, Op: 3},
+					Right: &shared129, Op: 3}}, &shared130, &shared131}}}}}, {Name: "annotateOwner",
 			Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					&shared133, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					&shared125, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared122, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared123, Then: &gojq.Query{Left: &shared124, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared141, SuffixList: []*gojq.Suffix{
-										&shared125}}}, Right: &shared126, Op: 1}, Op: 3}, Else: &shared127}}},
-							Op: 3}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
+							Left: &shared114, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared115, Then: &gojq.Query{Left: &shared116, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared133, SuffixList: []*gojq.Suffix{
+										&shared117}}}, Right: &shared118, Op: 1}, Op: 3}, Else: &shared119}}},
+							Op: 3}, Right: &shared120, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
 							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &shared141, SuffixList: []*gojq.Suffix{&shared131}}}, Right: &shared132,
+							Func: &shared133, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
 							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "?fieldManager="}}}, Op: 3}, Right: &shared137, Op: 3}}, &shared138,
-					{Key: "body", Val: &gojq.Query{Left: &shared142, Right: &shared140,
-						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared143}, {Name: "deletionPath",
+						Str: "?fieldManager="}}}, Op: 3}, Right: &shared129, Op: 3}}, &shared130,
+					{Key: "body", Val: &gojq.Query{Left: &shared134, Right: &shared132,
+						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared135}, {Name: "deletionPath",
 			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &shared145, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared146, Then: &gojq.Query{
-						Left: &shared147, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared215}},
-						Op: 3}, Else: &shared149}}}, Op: 3}, Right: &shared150, Op: 3}, Right: &shared151,
-				Op: 3}, Right: &shared152, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared216}}, Op: 3}, Right: &shared156, Op: 3}},
-		{Name: "deleteOptions", Query: &shared157}, {Name: "deletion", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared159, Then: &shared160,
-				Elif: []*gojq.IfElif{{Cond: &shared161, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared162,
+				Left: &gojq.Query{Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{
+						Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared207}},
+						Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142, Op: 3}, Right: &shared143,
+				Op: 3}, Right: &shared144, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &shared208}}, Op: 3}, Right: &shared148, Op: 3}},
+		{Name: "deleteOptions", Query: &shared149}, {Name: "deletion", Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared151, Then: &shared152,
+				Elif: []*gojq.IfElif{{Cond: &shared153, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared154,
 						{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &shared146, Then: &gojq.Query{Left: &shared147,
-										Right: &shared215, Op: 3}, Else: &shared149}}}, Op: 3}, Right: &shared150,
-								Op: 3}, Right: &shared151, Op: 3}, Right: &shared152, Op: 3}, Right: &shared216,
-								Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, {Key: "body", Val: &gojq.Query{
+								Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{Left: &shared139,
+										Right: &shared207, Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142,
+								Op: 3}, Right: &shared143, Op: 3}, Right: &shared144, Op: 3}, Right: &shared208,
+								Op: 3}, Right: &shared155, Op: 3}}}}, &shared156, {Key: "body", Val: &gojq.Query{
 							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared165}}}}}},
-									{Key: "propagationPolicy", Val: &shared166}}}}}, Right: &shared158,
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared157}}}}}},
+									{Key: "propagationPolicy", Val: &shared158}}}}}, Right: &shared150,
 								Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{&shared167, {Key: "path", Val: &gojq.Query{
+					KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &shared145, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared146, Then: &gojq.Query{Left: &shared147, Right: &shared215,
-										Op: 3}, Else: &shared149}}}, Op: 3}, Right: &shared150, Op: 3}, Right: &shared151,
-								Op: 3}, Right: &shared152, Op: 3}, Right: &shared216, Op: 3}, Right: &shared168,
-							Op: 3}, Right: &shared169, Op: 3}}}}, &shared170, &shared171}}}}}}}},
-		{Name: "fixed", Query: &shared172}, {Name: "replaces", Query: &shared173},
-		{Name: "lookAt", Query: &shared174}, {Name: "owned", Query: &gojq.Query{
-			Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &shared138, Then: &gojq.Query{Left: &shared139, Right: &shared207,
+										Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142, Op: 3}, Right: &shared143,
+								Op: 3}, Right: &shared144, Op: 3}, Right: &shared208, Op: 3}, Right: &shared160,
+							Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, &shared163}}}}}}}},
+		{Name: "fixed", Query: &shared164}, {Name: "replaces", Query: &shared165},
+		{Name: "lookAt", Query: &shared166}, {Name: "owned", Query: &gojq.Query{
+			Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-					Left: &gojq.Query{Left: &shared176, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared177,
-							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared178,
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared179,
+					Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared169,
+							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared170,
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared171,
 									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared180, Val: &gojq.Query{
-											Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared182}}},
-												Right: &shared22, Op: 1}}}, Op: 1}}}}}}, Else: &shared183}}}, Op: 3},
-								Right: &shared184, Op: 3}}}}}}, Op: 3}, Right: &shared185, Op: 3}}}}}},
-			Op: 3}}, {Name: "asYAML", Query: &shared186}, {Name: "reclaimPatch",
-			Query: &shared187}, {Name: "refusal", Query: &shared188}, {Name: "ask",
-			Query: &shared195}, {Name: "failedAttempts", Query: &shared196},
-		{Name: "isDue", Query: &shared197}, {Name: "failure", Query: &shared198},
+										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
+											Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared174}}},
+												Right: &shared14, Op: 1}}}, Op: 1}}}}}}, Else: &shared175}}}, Op: 3},
+								Right: &shared176, Op: 3}}}}}}, Op: 3}, Right: &shared177, Op: 3}}}}}},
+			Op: 3}}, {Name: "asYAML", Query: &shared178}, {Name: "reclaimPatch",
+			Query: &shared179}, {Name: "refusal", Query: &shared180}, {Name: "ask",
+			Query: &shared187}, {Name: "failedAttempts", Query: &shared188},
+		{Name: "isDue", Query: &shared189}, {Name: "failure", Query: &shared190},
 		{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &shared199, Then: &shared200, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared189, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared190,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared201,
-							SuffixList: []*gojq.Suffix{&shared191}}}, Right: &shared192, Op: 9},
-						Op: 15}, Then: &shared193, Else: &shared194}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-			Query: &shared202}, {Name: "safeKey", Query: &shared203}, {Name: "workflowName",
-			Query: &shared204}, {Name: "exactly", Query: &shared205}, {Name: "encoded",
-			Query: &shared206}, {Name: "placed", Query: &shared207}, {Name: "placesOfOther",
-			Query: &shared208}, {Name: "placeIn", Query: &shared209}, {Name: "sharedPlace",
-			Query: &shared210}, {Name: "unshared", Query: &shared211}, {Name: "nested",
-			Query: &shared212}, {Name: "harmless", Query: &shared213}}, Recursive: []string{
+			If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared181, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182,
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared193,
+							SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
+						Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+			Query: &shared194}, {Name: "safeKey", Query: &shared195}, {Name: "workflowName",
+			Query: &shared196}, {Name: "exactly", Query: &shared197}, {Name: "encoded",
+			Query: &shared198}, {Name: "placed", Query: &shared199}, {Name: "placesOfOther",
+			Query: &shared200}, {Name: "placeIn", Query: &shared201}, {Name: "sharedPlace",
+			Query: &shared202}, {Name: "unshared", Query: &shared203}, {Name: "nested",
+			Query: &shared204}, {Name: "harmless", Query: &shared205}}, Recursive: []string{
 		"patch"}}
 
-var shared2 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "option::partitioned"}}}
-
-var shared3 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
-
-var shared4 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "0000"}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
-	Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-			Number: "0"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 10, Number: "3"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-		Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-			Number: "1"}}}}}, Op: 5}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
-		Term: &gojq.Term{Type: 10, Number: "5"}}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-			Number: "2"}}}}}, Op: 5}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
-		Term: &gojq.Term{Type: 10, Number: "7"}}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-			Number: "3"}}}}}, Op: 5}, Op: 3}, Op: 1}, Op: 1}
-
-var shared5 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::partitions"}}}
-
-var shared6 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::partition"}}}
-
-var shared1 = gojq.Query{Left: &shared2, Right: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "uid"}}}, Right: &shared3, Op: 16},
-		Right: &shared4, Op: 1}, Right: &shared5, Op: 7}, Right: &shared6,
-	Op: 9}, Op: 14}
-
-var shared7 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
 		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
@@ -4483,22 +4421,16 @@ var shared7 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
 	Op:    8}, Op: 14}
 
-var shared8 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-		SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-			{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-		Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}
+var shared2 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
+	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+		{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}
 
-var shared9 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-	{Index: &gojq.Index{Name: "uid"}}}}}
-
-var shared10 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "ownChild"}}}
-
-var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+var shared3 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "option::readsSecrets"}}}, Then: &gojq.Query{
@@ -4506,10 +4438,10 @@ var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}},
 	Op: 3}
 
-var shared12 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared4 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::namespace"}}}
 
-var shared13 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared5 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4570,7 +4502,7 @@ var shared13 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 			Type: 6, Index: &gojq.Index{Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$self"}}, Op: 1}
 
-var shared14 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared6 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
@@ -4607,7 +4539,7 @@ var shared14 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 				Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1}
 
-var shared15 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared7 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4622,7 +4554,7 @@ var shared15 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
 		Op: 9}, Op: 14}}}}}, Op: 1}, Op: 1}
 
-var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared8 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
@@ -4634,17 +4566,17 @@ var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}},
 	Op: 1}, Op: 1}
 
-var shared17 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared9 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::liveChildren"}}}
 
-var shared18 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared10 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fields"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 16}
 
-var shared19 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared11 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4654,7 +4586,7 @@ var shared19 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}, Op: 2}}}}}
 
-var shared20 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared12 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{
@@ -4662,7 +4594,7 @@ var shared20 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 			{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}}}}
 
-var shared22 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared14 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
@@ -4676,93 +4608,93 @@ var shared22 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Op:    7}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "tostring"}}}, Op: 1}, Op: 1}, Op: 1}
 
-var shared21 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared13 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-		Name: "inputs"}}}}}}, Right: &shared22, Op: 1}
+		Name: "inputs"}}}}}}, Right: &shared14, Op: 1}
 
-var shared24 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared16 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared25 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared17 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::missing"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
 	{Name: "$children"}}, Op: 1}
 
-var shared26 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared18 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared23 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared24, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared25, Op: 1},
-	Else: &shared26}}}
+var shared15 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared16, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared17, Op: 1},
+	Else: &shared18}}}
 
-var shared28 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared20 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::never"}}}
 
-var shared29 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared21 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared30 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared22 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared27 = gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
+var shared19 = gojq.Query{Left: &shared20, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
-		&shared29}}}, Right: &shared30, Op: 9}, Op: 14}
+		&shared21}}}, Right: &shared22, Op: 9}, Op: 14}
 
-var shared31 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared23 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared33 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared25 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::dependsOn"}}}
+
+var shared26 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+
+var shared27 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared28 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
+
+var shared24 = gojq.Query{Left: &gojq.Query{Left: &shared25, Right: &gojq.Query{
+	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
+		SuffixList: []*gojq.Suffix{&shared26}}}, Right: &shared27, Op: 8},
+	Op: 14}, Right: &shared28, Op: 14}
+
+var shared29 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::waitsFor"}}}
+
+var shared30 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::needs"}}}
+
+var shared32 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 3}}, Op: 8}
+
+var shared33 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared34 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared35 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared36 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
-
-var shared32 = gojq.Query{Left: &gojq.Query{Left: &shared33, Right: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-		SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
-	Op: 14}, Right: &shared36, Op: 14}
-
-var shared37 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::waitsFor"}}}
-
-var shared38 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "option::needs"}}}
-
-var shared40 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 3}}, Op: 8}
-
-var shared41 = gojq.Query{Term: &gojq.Term{Type: 3}}
-
-var shared42 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
-
-var shared43 = gojq.Query{Term: &gojq.Term{Type: 3}}
-
-var shared44 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+var shared36 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "waits for "}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}
 
-var shared45 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared37 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "stays as it is until "}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: " has a value"}}}, Op: 3}
 
-var shared39 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared40, Then: &shared41, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+var shared31 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared32, Then: &shared33, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared42}}}, Right: &shared43, Op: 8},
-		Then: &shared44}}, Else: &shared45}}}
+			SuffixList: []*gojq.Suffix{&shared34}}}, Right: &shared35, Op: 8},
+		Then: &shared36}}, Else: &shared37}}}
 
-var shared46 = gojq.Pattern{Name: "$lacked"}
+var shared38 = gojq.Pattern{Name: "$lacked"}
 
-var shared47 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared39 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared48 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared40 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
@@ -4786,11 +4718,11 @@ var shared48 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}}}},
 		Op: 15}, Op: 14}}}}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared41 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::deciding"}}}, {Term: &gojq.Term{Type: 1}}}}}}
 
-var shared50 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared42 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4803,7 +4735,7 @@ var shared50 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Op: 14}
 
-var shared51 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared43 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "undecided"}}}, Then: &gojq.Query{
@@ -4811,10 +4743,10 @@ var shared51 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 3}}}}}
 
-var shared52 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+var shared44 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared53 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared45 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4823,7 +4755,7 @@ var shared53 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
 
-var shared54 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared46 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -4836,20 +4768,20 @@ var shared54 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared55 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared47 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::listed"}}}
 
-var shared56 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared48 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared57 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared58 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared50 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared59 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared51 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared60 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared52 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
 			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::otherPrefix"}}}}}}},
@@ -4869,9 +4801,9 @@ var shared60 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
 	{Name: "$dependencies"}}, Op: 1}
 
-var shared61 = gojq.Pattern{Name: "$dependencyCount"}
+var shared53 = gojq.Pattern{Name: "$dependencyCount"}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared54 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::other"}}}}},
 	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
@@ -4886,7 +4818,7 @@ var shared62 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared55 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4897,7 +4829,7 @@ var shared63 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared64 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared56 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4918,266 +4850,266 @@ var shared64 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared59 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared68 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared60 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared69 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared61 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared70 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared63 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared65 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared66, Right: &gojq.Query{Left: &shared67,
+var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{Left: &shared59,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared68, Elif: []*gojq.IfElif{{Cond: &shared69,
-		Then: &shared70}}, Else: &shared71}}}
+		Op:    9}, Op: 14}, Then: &shared60, Elif: []*gojq.IfElif{{Cond: &shared61,
+		Then: &shared62}}, Else: &shared63}}}
 
-var shared72 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared64 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared65 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared74 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared66 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared77 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared80 = gojq.Func{Name: "$single"}
+var shared72 = gojq.Func{Name: "$single"}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared82 = gojq.Pattern{Name: "$single"}
+var shared74 = gojq.Pattern{Name: "$single"}
 
-var shared83 = gojq.Pattern{Name: "$currentMark"}
+var shared75 = gojq.Pattern{Name: "$currentMark"}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared77 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared79 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared89 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared90 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared91 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared92 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared93 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared95 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared87 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared97 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared89 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared99 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared91 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared93 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared95 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared105 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared106 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared107 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared108 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared109 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared110 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared111 = gojq.Func{Name: "$observed"}
+var shared103 = gojq.Func{Name: "$observed"}
 
-var shared112 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared113 = gojq.Pattern{Name: "$observed"}
+var shared105 = gojq.Pattern{Name: "$observed"}
 
-var shared114 = gojq.Pattern{Name: "$listedKey"}
+var shared106 = gojq.Pattern{Name: "$listedKey"}
 
-var shared115 = gojq.Pattern{Name: "$wantedNumber"}
+var shared107 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared116 = gojq.Pattern{Name: "$failure"}
+var shared108 = gojq.Pattern{Name: "$failure"}
 
-var shared117 = gojq.Pattern{Name: "$listedMark"}
+var shared109 = gojq.Pattern{Name: "$listedMark"}
 
-var shared118 = gojq.Pattern{Name: "$listed"}
+var shared110 = gojq.Pattern{Name: "$listed"}
 
-var shared119 = gojq.Pattern{Name: "$parent"}
+var shared111 = gojq.Pattern{Name: "$parent"}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared112 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared114 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared115 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared116 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared125 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared117 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared126 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared118 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared127 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared119 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared128 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::plural"}}}
 
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared131 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared123 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared132 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared121 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared122, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared123, Then: &gojq.Query{Left: &shared124,
+var shared113 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared114, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared115, Then: &gojq.Query{Left: &shared116,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
-				Op: 1}, Op: 3}, Else: &shared127}}}, Op: 3}, Right: &shared128, Op: 3},
-	Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared117}}}, Right: &shared118,
+				Op: 1}, Op: 3}, Else: &shared119}}}, Op: 3}, Right: &shared120, Op: 3},
+	Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared131}}}, Right: &shared132, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124, Op: 1},
 	Op: 3}
 
-var shared133 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared125 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared134 = gojq.Func{Name: "owner"}
+var shared126 = gojq.Func{Name: "owner"}
 
-var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared127 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared136 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared128 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared138 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared130 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared140 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared132 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared139 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared140,
+var shared131 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared132,
 	Op: 1}}
 
-var shared141 = gojq.Func{Name: "owner"}
+var shared133 = gojq.Func{Name: "owner"}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared144 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared136 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -5186,19 +5118,19 @@ var shared144 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared143 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared144, Op: 1}
+var shared135 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared136, Op: 1}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childRoot"}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared139 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -5209,21 +5141,21 @@ var shared148 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childPlural"}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -5231,25 +5163,25 @@ var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared155 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared157 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared149 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared158, Op: 1}
+	Right: &shared150, Op: 1}
 
-var shared159 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared151 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5260,10 +5192,10 @@ var shared159 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared160 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared161 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5271,33 +5203,33 @@ var shared161 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared162 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared154 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared163 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared155 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared164 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared156 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared166 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared158 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared167 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared170 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared162 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared171 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared163 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5325,10 +5257,10 @@ var shared171 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared164 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared165 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5348,7 +5280,7 @@ var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared174 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5373,9 +5305,9 @@ var shared174 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared167 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared176 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared168 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5396,7 +5328,7 @@ var shared176 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared177 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared169 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5418,7 +5350,7 @@ var shared177 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared178 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5447,21 +5379,21 @@ var shared178 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared171 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5470,7 +5402,7 @@ var shared184 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared185 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5487,7 +5419,7 @@ var shared185 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5530,7 +5462,7 @@ var shared186 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5579,19 +5511,19 @@ var shared187 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared189 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared190 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared191 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared183 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared186 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5602,18 +5534,18 @@ var shared194 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared188 = gojq.Query{Left: &shared189, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared190, Right: &gojq.Query{
+var shared180 = gojq.Query{Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared191}}}, Right: &shared192, Op: 9},
-		Op: 15}, Then: &shared193, Else: &shared194}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
+		Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}
 
-var shared195 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared188 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5630,7 +5562,7 @@ var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared189 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5638,7 +5570,7 @@ var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared198 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5648,18 +5580,18 @@ var shared198 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared191 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared200 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared201 = gojq.Func{Name: "seen"}
+var shared193 = gojq.Func{Name: "seen"}
 
-var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5669,13 +5601,13 @@ var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5689,7 +5621,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared205 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5711,7 +5643,7 @@ var shared205 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared206 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5738,7 +5670,7 @@ var shared206 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared207 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5762,7 +5694,7 @@ var shared207 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared208 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared200 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5787,7 +5719,7 @@ var shared208 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared209 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared201 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5795,7 +5727,7 @@ var shared209 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared202 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5809,7 +5741,7 @@ var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared211 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared203 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5837,7 +5769,7 @@ var shared211 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared212 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5864,7 +5796,7 @@ var shared212 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared213 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared205 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5872,11 +5804,11 @@ var shared213 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared214 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared24, Then: &shared25, Else: &shared26}}}
+var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared16, Then: &shared17, Else: &shared18}}}
 
-var shared215 = gojq.Query{Left: &shared148, Right: &shared144, Op: 1}
+var shared207 = gojq.Query{Left: &shared140, Right: &shared136, Op: 1}
 
-var shared216 = gojq.Query{Left: &shared153, Right: &gojq.Query{Left: &shared154,
-	Right: &gojq.Query{Left: &shared155, Right: &shared144, Op: 1}, Op: 1},
+var shared208 = gojq.Query{Left: &shared145, Right: &gojq.Query{Left: &shared146,
+	Right: &gojq.Query{Left: &shared147, Right: &shared136, Op: 1}, Op: 1},
 	Op: 1}

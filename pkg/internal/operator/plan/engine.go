@@ -53,32 +53,30 @@ func AutoEngine(against map[Engine][]Reason) Engine {
 	return Workflow
 }
 
-// onlyDirect warns of keys for the direct engine where engine: auto cannot choose it.
+// onlyDirect warns of a key for the direct engine where engine: auto cannot choose it.
 func onlyDirect(d *definition.Definition, why Reason) diag.List {
 	var findings diag.List
-	spec := d.Operator.Spec
-	for _, key := range []struct {
-		set  bool
-		path []string
-	}{
-		{spec.Reconcile.Shards != nil && *spec.Reconcile.Shards > 1, []string{"spec", "reconcile", "shards"}},
-		{spec.Install.TokenRotation != "", []string{"spec", "install", "tokenRotation"}},
-	} {
-		if key.set {
-			findings.Warn(
-				d.Position(key.path...),
-				diag.Unsupported,
-				fmt.Sprintf(
-					"%s has no effect: it applies to the direct engine, which does not support this definition: %s (%s)",
-					key.path[2],
-					why.Message,
-					strings.Join(why.Path, "."),
-				),
-				"remove the key",
-			)
-		}
+	if d.Operator.Spec.Install.TokenRotation != "" {
+		findings.Warn(
+			d.Position("spec", "install", "tokenRotation"),
+			diag.Unsupported,
+			fmt.Sprintf(
+				"tokenRotation has no effect: it applies to the direct engine, which does not support this definition: %s (%s)",
+				why.Message,
+				strings.Join(why.Path, "."),
+			),
+			"remove the key",
+		)
 	}
 	return findings
+}
+
+// onlyWorker lists what only pods that stay can do.
+func onlyWorker(d *definition.Definition) []Reason {
+	if *d.Operator.Spec.Reconcile.Shards == 1 {
+		return nil
+	}
+	return []Reason{{Path: []string{"spec", "reconcile", "shards"}, Message: "only workers can share the custom resources"}}
 }
 
 // notOnWorker warns of keys that are about Workflows.
@@ -138,7 +136,7 @@ func join(hints ...string) string {
 
 // directReasons lists what jq in the Sensor does not support.
 func directReasons(p *declared, d *definition.Definition) []Reason {
-	var list []Reason
+	list := onlyWorker(d)
 	add := func(message string, path ...string) {
 		list = append(list, Reason{Path: append([]string{"spec"}, path...), Message: message})
 	}
@@ -302,7 +300,7 @@ func workerReasons(p *declared) []Reason {
 
 // workflowReasons lists what the pod of a Workflow cannot do: evaluate all of jq, or stay.
 func workflowReasons(p *declared, d *definition.Definition) []Reason {
-	list := slices.Clone(p.Status.NotInPod)
+	list := append(onlyWorker(d), p.Status.NotInPod...)
 	if logic := d.Operator.Spec.Logic; logic != nil && logic.Hook != nil {
 		list = append(list, Reason{Path: []string{"spec", "logic", "hook"}, Message: "a server needs a pod that stays"})
 	}

@@ -78,17 +78,16 @@ func TestEngine(t *testing.T) {
 }
 
 func TestPack(t *testing.T) {
-	heavy := func(shard, kib int) part {
-		return part{shard: shard, dependencies: []Dependency{{JQ: strings.Repeat("x", kib*1024)}}, trigger: Trigger{Name: "t", Call: &Call{}}}
+	heavy := func(kib int) part {
+		return part{dependencies: []Dependency{{JQ: strings.Repeat("x", kib*1024)}}, triggers: []Trigger{{Name: "t", Call: &Call{}}}}
 	}
 	tests := []struct {
 		name  string
 		parts []part
 		want  []string // the Sensors, with the number of their triggers
 	}{
-		{"fits into one Sensor", []part{heavy(0, 10), heavy(0, 10)}, []string{"op tt"}},
-		{"exceeds one Sensor", []part{heavy(0, 60), heavy(0, 60), heavy(0, 10)}, []string{"op t", "op-2 tt"}},
-		{"shards do not share a Sensor", []part{heavy(0, 1), heavy(1, 1), heavy(1, 1)}, []string{"op t", "op-2 tt"}},
+		{"fits into one Sensor", []part{heavy(10), heavy(10)}, []string{"op tt"}},
+		{"exceeds one Sensor", []part{heavy(60), heavy(60), heavy(10)}, []string{"op t", "op-2 tt"}},
 		{"no parts", nil, nil},
 	}
 	for _, tt := range tests {

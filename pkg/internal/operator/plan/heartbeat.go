@@ -90,7 +90,7 @@ func heartbeatJQ(p *configured, sensor, digest string) string {
 		"annotation::lastReceived": jqfile.String(LastReceivedAnnotation(sensor)),
 		"annotation::subscribed":   jqfile.String(SubscribedAnnotation(sensor)), "hole::digest": jqfile.String(digest),
 		"option::http": jqfile.Bool(!p.Reconcile.Execution.RunsPods), "hole::path": jqfile.String(path),
-		"option::stays":    jqfile.Bool(p.Reconcile.Execution.Stays), "hole::sensor": jqfile.String(sensor),
+		"option::stays": jqfile.Bool(p.Reconcile.Execution.Stays), "hole::sensor": jqfile.String(sensor),
 		"hole::apiVersion": jqfile.String(eventSourceKind.APIVersion()),
 		"hole::name":       jqfile.String(p.Names.EventSource), "hole::namespace": jqfile.String(p.Shared.Namespace),
 	})

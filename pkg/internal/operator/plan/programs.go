@@ -33,9 +33,8 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 
 var reclaimedPointer = "/metadata/labels/" + escapePointer(reclaimedLabel)
 
-// holesOf returns the holes that all programs for a partition of the custom resources
-// share.
-func holesOf(p *configured, subset partition) jqfile.Holes {
+// holesOf returns the holes that all programs share.
+func holesOf(p *configured) jqfile.Holes {
 	prefix := p.annotationPrefix()
 	var live []jqfile.Field
 	for _, c := range p.Children {
@@ -44,9 +43,6 @@ func holesOf(p *configured, subset partition) jqfile.Holes {
 		}
 	}
 	return jqfile.Holes{
-		"option::partitioned": jqfile.Bool(
-			p.Reconcile.Shards > 1,
-		), "hole::partitions": jqfile.Number(p.Reconcile.Shards), "hole::partition": jqfile.Number(subset.shard),
 		"option::childOfOwnKind": jqfile.Bool(hasChildOfOwnKind(p)),
 		"option::inStatus":       jqfile.Bool(p.Reconcile.StateLocation == InStatus),
 		"option::namespaced":     jqfile.Bool(p.API.Kind.Namespaced),
@@ -133,13 +129,13 @@ func namespaceComputed(c Child) bool {
 }
 
 // writeJQ returns the program that writes a child: direct/write.jq.
-func writeJQ(p *configured, c Child, subset partition) string {
-	return directPrograms().Program("write", writeHoles(p, c), childHoles(p, c), holesOf(p, subset), labelHoles())
+func writeJQ(p *configured, c Child) string {
+	return directPrograms().Program("write", writeHoles(p, c), childHoles(p, c), holesOf(p), labelHoles())
 }
 
 // objectsJQ returns the program that writes the objects of a listed child:
 // direct/objects.jq.
-func objectsJQ(p *configured, c Child, subset partition, workers int) string {
+func objectsJQ(p *configured, c Child, worker, workers int) string {
 	holes := writeHoles(p, c)
 	holes["hole::template"] = templateJQ(p, c)
 	holes["option::workers"], holes["hole::workers"], holes["hole::worker"] = jqfile.Bool(
@@ -147,14 +143,14 @@ func objectsJQ(p *configured, c Child, subset partition, workers int) string {
 	), jqfile.Number(
 		workers,
 	), jqfile.Number(
-		subset.worker,
+		worker,
 	)
 	holes["hole::place"] = placeOf(c)
 	holes["option::finalized"], holes["hole::finalizer"] = jqfile.Bool(p.needsFinalizer(c)), jqfile.String(p.Reconcile.Finalizer)
 	if c.ForEach != nil {
 		holes["hole::forEach"] = jqfile.Raw("(" + c.ForEach.Source() + ")")
 	}
-	return directPrograms().Program("objects", holes, childHoles(p, c), holesOf(p, subset), labelHoles())
+	return directPrograms().Program("objects", holes, childHoles(p, c), holesOf(p), labelHoles())
 }
 
 // placeOf returns the jq of the name and namespace of an object of a child, with more fields.
@@ -168,7 +164,7 @@ func placeOf(c Child, more ...jqfile.Field) jqfile.Value {
 
 // deleteJQ returns the program that deletes listed objects, or those that may be
 // missing: direct/delete.jq.
-func deleteJQ(p *configured, missing bool, subset partition) string {
+func deleteJQ(p *configured, missing bool) string {
 	pointers := jqfile.Holes{
 		"option::missing":         jqfile.Bool(missing),
 		"hole::ownerLabelPointer": jqfile.String("/metadata/labels/" + escapePointer(OwnerUID)),
@@ -179,7 +175,7 @@ func deleteJQ(p *configured, missing bool, subset partition) string {
 	for _, c := range slices.Backward(p.Children) {
 		if p.listed(c) {
 			next := jqfile.Holes{"option::last": jqfile.Bool(prefixes == nil), "hole::otherDeletion": deletion}
-			deletion = directPrograms().Definition("deletion", next, pointers, childHoles(p, c), holesOf(p, subset))
+			deletion = directPrograms().Definition("deletion", next, pointers, childHoles(p, c), holesOf(p))
 			prefixes = append(prefixes, listPrefix(c))
 		}
 	}
@@ -188,7 +184,7 @@ func deleteJQ(p *configured, missing bool, subset partition) string {
 			maxMissing,
 		), "hole::maxAttempts": jqfile.Number(MaxAttempts), "hole::lastAttempt": jqfile.Number(MaxAttempts - 1),
 		"hole::deletion": deletion, "hole::isListed": hasPrefix(prefixes),
-	}, pointers, holesOf(p, subset), labelHoles())
+	}, pointers, holesOf(p), labelHoles())
 }
 
 // writeHoles returns the holes of the programs that write the objects of a child.
@@ -304,18 +300,18 @@ func wantedCount(p *configured, c Child) jqfile.Value {
 }
 
 // observeJQ returns the program that stores the observed state of a child: direct/observe.jq.
-func observeJQ(p *configured, c Child, subset partition) string {
+func observeJQ(p *configured, c Child) string {
 	shown := observedFieldsJQ(p, c)
 	return directPrograms().Program("observe", jqfile.Holes{
 		"hole::unready": jqfile.Raw("(" + unreadyJQ(c) + ")"),
 		"option::live":  jqfile.Bool(shown != ""), "hole::live": jqfile.Raw(shown),
 		"option::sameNamespace": jqfile.Bool(c.Kind.Namespaced && !namespaceComputed(c) && p.API.Kind.Namespaced),
 		"hole::groupPrefix":     jqfile.String(groupPrefix(p.API.Kind)),
-	}, childHoles(p, c), holesOf(p, subset), labelHoles())
+	}, childHoles(p, c), holesOf(p), labelHoles())
 }
 
 // statusJQ returns the program that writes the status: direct/status.jq.
-func statusJQ(p *configured, subset partition) string {
+func statusJQ(p *configured) string {
 	var fields []jqfile.Field
 	var wanted []jqfile.Value
 	var names, unownedPrefixes, each []string
@@ -381,5 +377,5 @@ func statusJQ(p *configured, subset partition) string {
 		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
 		"option::numbersConditions": jqfile.Bool(p.API.NumbersConditions),
 		"hole::fields":              jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
-	}, holesOf(p, subset), labelHoles())
+	}, holesOf(p), labelHoles())
 }

@@ -203,25 +203,21 @@ func programOf(t *testing.T, program, options string) string {
 	p := shops(t, func(option string) bool {
 		return has(option) || option == "name" && (program == "objects" || program == "delete")
 	})
-	if has("partition-0-of-3") {
-		p.Reconcile.Shards = 3
-	}
-	var subset partition
 	switch program {
 	case "write":
-		return writeJQ(p, p.Children[0], subset)
+		return writeJQ(p, p.Children[0])
 	case "objects":
 		workers := 1
 		if has("worker-0-of-2") {
 			workers = 2
 		}
-		return objectsJQ(p, p.Children[0], subset, workers)
+		return objectsJQ(p, p.Children[0], 0, workers)
 	case "delete":
-		return deleteJQ(p, has("missing"), subset)
+		return deleteJQ(p, has("missing"))
 	case "observe":
-		return observeJQ(p, p.Children[0], subset)
+		return observeJQ(p, p.Children[0])
 	}
-	return statusJQ(p, subset)
+	return statusJQ(p)
 }
 
 // shops plans an operator with one child, or two.

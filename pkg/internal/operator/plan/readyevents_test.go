@@ -56,7 +56,7 @@ func TestEvents(t *testing.T) {
 			if tt.old != nil {
 				event["oldBody"] = tt.old
 			}
-			got := evaluate(t, statusJQ(p, partition{})+` | if .go then .call.body | fromjson | {reason, name: .metadata.name, time: .eventTime} else {reason: ""} end`, event)
+			got := evaluate(t, statusJQ(p)+` | if .go then .call.body | fromjson | {reason, name: .metadata.name, time: .eventTime} else {reason: ""} end`, event)
 			want := object{"reason": tt.want}
 			if tt.want != "" {
 				want["name"], want["time"] = "one.0123abcd.9", "2026-01-01T00:00:02.000000Z"

@@ -11,10 +11,7 @@ import (
 func watched(p *configured, sensors []Sensor) monitoring.Operator {
 	out := monitoring.Operator{
 		Name: p.Operator.Name, Namespace: p.Shared.Namespace, EventSource: p.Names.EventSource,
-		RunsPods: p.Reconcile.Execution.RunsPods, Resync: p.Shared.Resync,
-	}
-	if p.Reconcile.Execution.Stays {
-		out.Worker = p.Names.Worker
+		RunsPods: p.Reconcile.Execution.RunsPods, Resync: p.Shared.Resync, Workers: p.Workers(),
 	}
 	for _, s := range sensors {
 		out.Sensors = append(out.Sensors, s.Name)

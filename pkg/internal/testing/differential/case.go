@@ -109,12 +109,12 @@ func (c *Case) given(crd *apiextensionsv1.CustomResourceDefinition, several bool
 	c.spec["api"] = map[string]any{"existing": existing}
 }
 
-// Definition returns the definition with the engine; empty: the default. Only direct has
+// Definition returns the definition with the engine; empty: the default. Only worker has
 // shards.
 func (c *Case) Definition(engine plan.Engine) []byte {
 	spec := maps.Clone(c.spec)
 	reconcile, _ := spec["reconcile"].(map[string]any)
-	if engine != plan.Direct && reconcile["shards"] != nil { // the other engine has none
+	if engine != plan.Worker && reconcile["shards"] != nil { // the other engines have none
 		reconcile = maps.Clone(reconcile)
 		delete(reconcile, "shards")
 	}

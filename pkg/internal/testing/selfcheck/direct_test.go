@@ -78,7 +78,6 @@ func TestObjectsAcceptsDirectOperators(t *testing.T) {
 	}{
 		{"two children", "each child has requests", []string{directAPI, children, deployment, settings, directStatus}},
 		{"two namespaces", "each trigger has several dependencies", []string{directAPI, children, deployment, "  install: {watchNamespaces: [blue, green], replicas: 2}\n"}},
-		{"three shards", "several Sensors share an account", []string{directAPI, children, deployment, directStatus, "  reconcile: {shards: 3}\n"}},
 		{"a rotated token", "a CronWorkflow writes its Secret", []string{directAPI, children, deployment, settings, directStatus, directRotation}},
 		{"an existing kind", "the observed state is stored in annotations", []string{"  api: {existing: {version: v1, kind: Secret}}\n", children, deployment[:strings.Index(deployment, "        replicas")] + deployment[strings.Index(deployment, "        selector"):]}},
 		{"children of the watched kind", "the kind is watched twice", []string{"  api: {existing: {version: v1, kind: ConfigMap}}\n", children, "\n  - name: copy\n    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }-copy\"}}\n"}},

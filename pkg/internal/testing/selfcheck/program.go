@@ -1,8 +1,6 @@
 package selfcheck
 
 import (
-	"regexp"
-
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
@@ -21,19 +19,10 @@ type computed struct {
 	problem string
 }
 
-// partition matches the condition by which a shard selects its custom resources, by the
-// first four digits of the uid, and a worker its objects.
-var partition = regexp.MustCompile(`% [1-9][0-9]* != [0-9]+`)
-
-// program parses a text. Programs that differ only in their partition share one
-// Program, which handles all objects.
+// program parses a text.
 func (o objects) program(text string) *Program {
 	if known, ok := o.programs[text]; ok {
 		return known
-	}
-	if of := partition.ReplaceAllString(text, "% 1 != 0"); of != text {
-		o.programs[text] = o.program(of)
-		return o.programs[text]
 	}
 	o.programs[text] = &Program{argo.NewProgram(text), map[string]computed{}}
 	return o.programs[text]

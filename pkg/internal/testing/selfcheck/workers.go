@@ -79,7 +79,7 @@ func validateEventOfWorker(of map[string]any) error {
 		text, isText := value.(string)
 		_, isObject := value.(map[string]any)
 		switch {
-		case (key == "key" || key == "heartbeat") && isText && text != "", key == "cause" && isText, key == "related" && isObject:
+		case (key == "key" || key == "heartbeat" || key == "sensor") && isText && text != "", key == "cause" && isText, key == "related" && isObject:
 		default:
 			return fmt.Errorf("event.%s is %v", key, value)
 		}

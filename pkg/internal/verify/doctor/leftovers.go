@@ -148,6 +148,9 @@ func (r Requirements) own(o Identity) bool {
 func (r Requirements) doubtName(o Identity) string {
 	suffix, named := strings.CutPrefix(o.Name, r.Operator+"-")
 	common := o.Group == "" && o.Namespace != ""
+	if worker, number, _ := strings.Cut(suffix, "-"); worker == "worker" && strings.Trim(number, "0123456789") == "" {
+		suffix = worker // the Service of a further worker
+	}
 	if o.Namespace == "" || o.Name == r.Operator || named && (!common || slices.Contains(ownSuffixes, suffix)) {
 		return ""
 	}

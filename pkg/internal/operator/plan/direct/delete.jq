@@ -32,7 +32,7 @@
         (if option::missing then empty else [$unwanted[] | select(gone) | .key] | select(. != []) | {token: ., forget: .} end),
         null);
 
-  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild then {go: false} else
+  if .type == "DELETE" or ownChild then {go: false} else
     ($new | next) as $next
     | if $next == null or $old != null and $next.token == ($old | next).token then {go: false}
       else

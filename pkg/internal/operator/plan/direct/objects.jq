@@ -129,7 +129,7 @@
           end
       end;
 
-  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild
+  if .type == "DELETE" or ownChild
     or (option::finalized | not) and $new.metadata.deletionTimestamp != null
   then {go: false} else
     (if $old == null then 0

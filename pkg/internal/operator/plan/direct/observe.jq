@@ -59,7 +59,7 @@
   if $owner == null
     or option::labelled and ($new.metadata.labels[label::operatorNamespace] | . != null and . != ownNamespace)
     or ($new.metadata.labels[label::child] // $old.metadata.labels[label::child] // if .type == "DELETE" then hole::child else null end) != hole::child
-    or otherPartition($new.metadata.labels[label::ownerUID]) or misplaced
+    or misplaced
   then {go: false} else
     .type as $type
 

@@ -13,22 +13,14 @@
 # In each program, $new and $old are the object of the event before and after the
 # change; $old is null in an ADD event.
 
-# The first digits of the custom resource's uid select the trigger that handles it, so
-# that its events stay in order. The factors are odd so that powers of two divide
-# evenly, too.
-def otherPartition(uid):
-  option::partitioned
-  and (uid // "" | . + "0000" | explode | .[0] + 3 * .[1] + 5 * .[2] + 7 * .[3]) % hole::partitions != hole::partition;
-
 # Whether the object is a child of the kind that is watched.
 def ownChild:
   option::childOfOwnKind and $new.metadata.labels[label::managedBy] == hole::operator;
 
-# Whether the trigger skips the event: the custom resource is deleted or being deleted,
-# belongs to another partition, or is a child of the same kind.
+# Whether the trigger skips the event: the custom resource is deleted or being deleted, or
+# is a child of the same kind.
 def ignored:
   .type == "DELETE" or $new.metadata.deletionTimestamp != null
-  or otherPartition($new.metadata.uid)
   or ownChild;
 
 # The message of an error of a template. It can quote what the template reads.

@@ -146,7 +146,7 @@
           end
       end;
 
-  if .type == "DELETE" or otherPartition($new.metadata.uid) or ownChild then {go: false}
+  if .type == "DELETE" or ownChild then {go: false}
   else
     (if option::finalized then $new | rightFinalizers != (.metadata.finalizers // []) else {} end) as $finalizes
     | if $new.metadata.deletionTimestamp != null and ((option::finalized | not) or ($finalizes | not)) then {go: false}

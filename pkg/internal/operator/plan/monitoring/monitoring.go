@@ -19,7 +19,7 @@ type Operator struct {
 	Sensors         []string
 	Fallbacks       []string // the triggers that send another request after a failure; the workers of a child as one
 	RunsPods        bool
-	Worker          string // the Deployment that reconciles; empty: there is none
+	Workers         []string // the Deployments that reconcile
 	Resync          time.Duration
 }
 
@@ -109,7 +109,7 @@ func New(options Options, o Operator) Monitoring {
 		return Monitoring{}
 	}
 	out := Monitoring{}
-	if o.Worker == "" {
+	if len(o.Workers) == 0 {
 		out.Resyncs = resyncMetrics()
 		if o.RunsPods {
 			out.Reconciles = reconcileMetrics()
@@ -148,7 +148,7 @@ func alerts(o Operator) []Alert {
 	if len(o.Fallbacks) > 0 {
 		list = append(list, writesRejected(o))
 	}
-	if o.Worker != "" {
+	if len(o.Workers) > 0 {
 		return append(list, workerDown(o), workerFailing(o), workerBehind(o))
 	}
 	if o.RunsPods {
@@ -260,11 +260,16 @@ func resyncMissing(o Operator) Alert {
 
 // workerDown does not ask whether a pod runs: of several, one works and the others stand by.
 func workerDown(o Operator) Alert {
+	var absent []string
+	for _, name := range o.Workers {
+		pods := fmt.Sprintf("{namespace=%q, pod=~%q}", o.Namespace, name+"-[^-]+-[^-]+")
+		absent = append(absent, fmt.Sprintf("absent(argoperator_working%s == 1)", pods))
+	}
 	return Alert{
 		Name: "ArgoperatorWorkerDown", For: 10 * time.Minute, Severity: Critical,
-		Expr:    fmt.Sprintf("absent(%s == 1)", "argoperator_working"+workerSelector(o, "")),
-		Summary: "No pod of the worker works.",
-		Description: "Nothing reconciles the custom resources of the operator. The event bus keeps events until the worker runs again " +
+		Expr:    strings.Join(absent, "\nor\n"),
+		Summary: "No pod of a worker works.",
+		Description: "Nothing reconciles the custom resources of the worker. The event bus keeps events until the worker runs again " +
 			"or their retention ends, and a worker that starts looks at all custom resources.",
 	}
 }
@@ -299,9 +304,9 @@ func workerBehind(o Operator) Alert {
 // longQueue is the number of custom resources that may wait all the time.
 const longQueue = 10
 
-// workerSelector selects the pods of the worker, by the labels that Prometheus adds.
+// workerSelector selects the pods of all workers, by the labels that Prometheus adds.
 func workerSelector(o Operator, more string) string {
-	return fmt.Sprintf("{namespace=%q, pod=~%q%s}", o.Namespace, o.Worker+"-.+", more)
+	return fmt.Sprintf("{namespace=%q, pod=~%q%s}", o.Namespace, o.Workers[0]+"-.+", more)
 }
 
 // increaseOf returns the PromQL of the increase of a counter within a window. It counts

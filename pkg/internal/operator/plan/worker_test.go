@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// workerPlan returns the plan of an operator whose custom resources several workers share.
+func workerPlan(shards, concurrency int) *configured {
+	p := testPlan("")
+	p.Names.Sensor, p.Names.Worker = "memcached", "memcached-worker"
+	p.Reconcile = Reconcile{Engine: Worker, Execution: execution(Worker), Shards: shards, Concurrency: concurrency}
+	p.API.Singular = "memcached"
+	p.Events = events(&p.decided)
+	return p
+}
+
+// TestEventsOfCustomResources requires that each event passes in one trigger, which sends it
+// to the worker that reconciles its custom resource: templates/runtime/run.py computes the
+// same.
+func TestEventsOfCustomResources(t *testing.T) {
+	for _, n := range [][2]int{{1, 1}, {1, 4}, {2, 1}, {3, 2}, {16, 1}} {
+		p, used := workerPlan(n[0], n[1]), map[string]int{}
+		for i := range 60 {
+			name := fmt.Sprintf("site-%d", i)
+			var got []string
+			for _, s := range workerSensors(p) {
+				for _, d := range s.Dependencies {
+					event := object{"type": "ADD", "body": object{"metadata": object{"name": name, "namespace": "shop"}}}
+					if d.Event != "memcached" || evaluate(t, d.JQ, event)["go"] != true {
+						continue
+					}
+					at := slices.IndexFunc(s.Triggers, func(one Trigger) bool { return slices.Contains(one.On, d.Name) })
+					got = append(got, s.Triggers[at].Worker)
+					used[s.Triggers[at].Name]++
+				}
+			}
+			sum := 0
+			for _, r := range "shop." + name {
+				sum += int(r)
+			}
+			if diff := cmp.Diff([]string{p.Workers()[sum%n[0]]}, got); diff != "" {
+				t.Fatalf("%v: %s: %s", n, name, diff)
+			}
+		}
+		if n[0]*n[1] <= 6 && len(used) != n[0]*n[1] {
+			t.Errorf("%v: events pass in the triggers %v", n, used)
+		}
+	}
+}
+
+// TestEventsOfChildren requires that every worker gets the events of children and the
+// heartbeat of each Sensor: which custom resource a child belongs to is in the event.
+func TestEventsOfChildren(t *testing.T) {
+	p := workerPlan(3, 1)
+	got := map[string][]string{}
+	for _, s := range finished(p, workerSensors(p)) {
+		for _, trigger := range s.Triggers {
+			got[trigger.On[0]] = append(got[trigger.On[0]], trigger.Worker)
+		}
+	}
+	for _, dependency := range []string{"child-deployments", "heartbeat"} {
+		if diff := cmp.Diff([]string{"memcached-worker", "memcached-worker-2", "memcached-worker-3"}, got[dependency]); diff != "" {
+			t.Errorf("%s: %s", dependency, diff)
+		}
+	}
+}
