@@ -323,9 +323,11 @@ def read_config(path):
 
 
 def read_configs(env):
-    """The configurations of the operators that a worker runs, with its own name."""
+    """The configurations of the operators that a worker runs, with its own name. It may not be one of those workers any more
+    that share the custom resources."""
     configs = [read_config(path) for path in env["ARGOPERATOR_CONFIG"].split(":")]
-    return [dict(config, worker=env.get("ARGOPERATOR_WORKER") or config["worker"]) for config in configs]
+    return [dict(config, workers=config.get("workers") or [config["worker"]], worker=env.get("ARGOPERATOR_WORKER") or config["worker"])
+            for config in configs]
 
 
 def read_json(path):

@@ -66,7 +66,7 @@ class Process:
                 return 1
             for thread in self.threads:
                 thread.join(RENEWAL / self.concurrency)
-        if self.threads:
+        if self.lease.holder == self.lease.identity:
             self.lease.release()
         for operator in self.worker.operators.values():
             operator.close()

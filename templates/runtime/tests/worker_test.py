@@ -3,6 +3,7 @@ import contextlib
 import http.server
 import io
 import os
+import random
 import socket
 import threading
 import time
@@ -98,11 +99,88 @@ class LeaseTest(Case):
         super().setUp()
         self.clock = Clock()
 
-    def lease(self, identity):
+    def lease(self, identity, number=1, of=1):
         client = Worker(self.env, [], None).client()
         self.addCleanup(client.close)
-        config = {"namespace": "argo-events", "worker": "memcached-worker", "operator": "memcached"}
+        names = ["memcached-worker"] + [f"memcached-worker-{n}" for n in range(2, 4)]
+        config = {"namespace": "argo-events", "worker": names[number - 1], "workers": names[:of], "operator": "memcached"}
         return Lease(client, config, identity, self.clock)
+
+    def renewed(self, *leases):
+        """Which of the Leases allow to work, after their renewal."""
+        with contextlib.redirect_stdout(io.StringIO()):
+            return [lease.renew() for lease in leases]
+
+    def passes(self, seconds, *leases):
+        for _ in range(seconds):
+            self.clock.now += 1
+            self.renewed(*leases)
+
+    def test_more_workers(self):
+        alone, first, second = self.lease("alone@"), self.lease("first@", 1, 2), self.lease("second@", 2, 2)
+        self.assertEqual(self.renewed(alone, first, second), [True, False, False])
+        alone.release()
+        self.assertEqual(self.renewed(first, second), [False, False], "the one that worked alone may have a write on its way")
+        self.passes(DURATION, first, second)
+        self.assertEqual(self.renewed(first, second), [False, False])
+        self.passes(1, first, second)
+        self.assertEqual(self.renewed(first, second), [True, True])
+
+    def test_fewer_workers(self):
+        first, second, alone = self.lease("first@", 1, 2), self.lease("second@", 2, 2), self.lease("alone@")
+        self.assertEqual(self.renewed(first, second), [True, True])
+        first.release()
+        self.assertEqual(self.renewed(alone, second), [False, False])
+        self.passes(DURATION + 1, alone, second)
+        self.assertEqual(self.renewed(alone, second), [True, False])
+        left = self.lease("second@", 2)
+        self.assertEqual(self.renewed(left), [False], "its Deployment is still there")
+        self.assertEqual(left.holder, "")
+
+    def test_another_worker_without_an_answer_of_the_first(self):
+        first, second = self.lease("first@", 1, 2), self.lease("second@", 2, 2)
+        self.assertEqual(self.renewed(first, second), [True, True])
+        self.clock.now += 600
+        self.assertEqual(self.renewed(second), [True], "it needs the Lease of the first, but not the first")
+        self.cluster.faults = [always("GET", "memcached-worker$", 503, {"message": "no"})]
+        self.clock.now += DEADLINE - 1
+        self.assertEqual(self.renewed(second), [True])
+        self.clock.now += 1
+        self.assertEqual(self.renewed(second), [False])
+
+    def test_a_restart_in_the_middle_of_a_change(self):
+        alone = self.lease("alone@")
+        self.renewed(alone)
+        alone.release()
+        for again in "abc":
+            first = self.lease(f"{again}@", 1, 2)
+            self.assertEqual(self.renewed(first), [False])
+            self.passes(DURATION - 1, first)
+            self.assertEqual(self.renewed(first), [False])
+            first.release()
+
+    def test_workers_that_know_another_number(self):
+        """Pods of three layouts run, stop for a time and start again, in any order: those that may work agree."""
+        for seed in range(12):
+            self.cluster.objects.clear()
+            rng, worked = random.Random(seed), set()
+            kinds = [(number, of) for of in (1, 2, 3) for number in (1, 2, 3)]
+            pods = {}
+            for step in range(300):
+                kind, self.clock.now = rng.choice(kinds), self.clock.now + rng.choice((0, 0.5, 1, 2, 7))
+                chance = rng.random()
+                if kind not in pods or chance < 0.03:
+                    pods[kind] = self.lease(f"{kind}-{step}@", *kind)
+                if chance > 0.98:
+                    with contextlib.redirect_stdout(io.StringIO()):
+                        pods.pop(kind).release()
+                    continue
+                self.renewed(pods[kind])
+                working = [one for one, lease in pods.items() if lease.held()]
+                worked.update(working)
+                self.assertLessEqual(len({of for _, of in working}), 1, (seed, step, working))
+                self.assertEqual(len({number for number, _ in working}), len(working), (seed, step, working))
+            self.assertGreater(len(worked), 1, seed)
 
     def test_labels_of_the_operator(self):
         self.lease("one@").renew()
@@ -447,7 +525,7 @@ class LookTest(WorkerCase):
             self.cluster.put(path, {"metadata": {}, "spec": {}})
         worker = self.worker(sensors=["memcached"])
         worker.start()
-        worker.receive("memcached", {"heartbeat": "a"})
+        worker.receive("memcached", {"heartbeat": "a", "sensor": "memcached"})
         while worker.keys.length():
             self.turn(worker)
         return worker, paths
@@ -471,7 +549,7 @@ class LookTest(WorkerCase):
         self.assertIn("Sensor memcached stopped receiving events", self.watch(worker, 10))
         self.assertEqual(self.cluster.writes(), [("PATCH", path) for path in paths])
         self.assertEqual(self.values(paths), [self.time, self.time])
-        worker.receive("memcached", {"heartbeat": "a"})
+        worker.receive("memcached", {"heartbeat": "a", "sensor": "memcached"})
         self.assertEqual(worker.keys.length(), 1, "the same Sensor may have missed events")
         self.assertEqual(self.watch(worker, 170), "")
 
@@ -492,7 +570,6 @@ class LookTest(WorkerCase):
         self.cluster.faults = []
         self.watch(worker, 10)
         self.assertEqual((self.values(paths), first), ([first[0], first[0]], [first[0], None]))
-
 
     def test_heartbeats_of_several_sensors(self):
         worker = self.worker(sensors=["memcached", "memcached-2"])
@@ -529,9 +606,10 @@ class ShardsTest(WorkerCase):
             self.assertEqual(list(worker.operators["memcached"].referrers.rules), [want])
 
     def test_the_first_restarts_the_sensor(self):
-        path = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/sensors/memcached"
-        self.cluster.put(path, {"metadata": {}, "spec": {}})
-        for worker, want in zip(self.shards(), ([("PATCH", path)], [])):
+        paths = [f"/apis/argoproj.io/v1alpha1/namespaces/argo-events/{kind}/memcached" for kind in ("eventsources", "sensors")]
+        for path in paths:
+            self.cluster.put(path, {"metadata": {}, "spec": {}})
+        for worker, want in zip(self.shards(), ([("PATCH", path) for path in paths], [])):
             self.cluster.log.clear()
             self.clock.now += HEARTBEAT_TIMEOUT
             with contextlib.redirect_stdout(io.StringIO()):
