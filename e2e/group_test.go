@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TestGroup has operators of one install.group share what listens and writes, and adds
+// TestGroup has operators of one install.group share what listens and works, and adds
 // one of them while custom resources of the others change.
 func TestGroup(t *testing.T) {
 	if testing.Short() {
@@ -21,8 +21,8 @@ func TestGroup(t *testing.T) {
 	grown := run(t, nil, binary(t), "generate", "-f", definitions, "-f", more)
 	t.Cleanup(func() { _, _ = try(grown, "kubectl", "delete", "--ignore-not-found", "-f", "-") }) // after what install takes away
 	o := c.install(t, "group", definitions)
-	record(t, "group", "direct/group")
-	for _, kind := range []string{"EventSource", "Sensor"} {
+	record(t, "group", "worker/group")
+	for _, kind := range []string{"EventSource", "Sensor", "Deployment"} {
 		if n := len(slices.DeleteFunc(slices.Clone(o.objects), func(o *unstructured.Unstructured) bool { return o.GetKind() != kind })); n != 1 {
 			t.Errorf("%d objects of kind %s", n, kind)
 		}

@@ -10,6 +10,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,7 +57,7 @@ func TestGroup(t *testing.T) {
 	if err != nil || len(result.Findings) > 0 {
 		t.Fatal(err, result.Findings)
 	}
-	identities, sensors, triggers := map[string]bool{}, 0, map[string]bool{}
+	identities, sensors, workers, triggers := map[string]bool{}, 0, 0, map[string]bool{}
 	for _, o := range result.Objects() {
 		id := o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetNamespace() + "/" + o.GetName()
 		if identities[id] {
@@ -69,8 +70,13 @@ func TestGroup(t *testing.T) {
 				t.Errorf("the EventSource has %d entries and %d timers", len(o.Spec.Resource), len(o.Spec.Calendar))
 			}
 		case *rbacv1.ClusterRole:
-			if o.Name == "argo-events:platform-sensor" && len(o.Rules) != 22 { // 20 kinds, their children and Events
-				t.Errorf("the Sensors have %d rules", len(o.Rules))
+			if o.Name == "argo-events:platform-worker" && len(o.Rules) != 42 { // 20 kinds, their status, their children and Events
+				t.Errorf("the worker has %d rules", len(o.Rules))
+			}
+		case *appsv1.Deployment:
+			workers++
+			if configs := strings.Count(o.Spec.Template.Spec.Containers[0].Env[0].Value, ":") + 1; configs != 20 {
+				t.Errorf("the worker runs %d operators", configs)
 			}
 		case *eventsv1.Sensor:
 			sensors++
@@ -89,8 +95,8 @@ func TestGroup(t *testing.T) {
 			}
 		}
 	}
-	if sensors != 5 || len(triggers) != 61 {
-		t.Errorf("%d Sensors, %d triggers", sensors, len(triggers))
+	if sensors != 1 || workers != 1 || len(triggers) != 41 {
+		t.Errorf("%d Sensors, %d workers, %d triggers", sensors, workers, len(triggers))
 	}
 }
 
@@ -123,6 +129,7 @@ spec:
     forEach: .spec.parts
     template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $item }"}}
   install: {permissions: [{apiGroups: [apps], resources: [deployments], verbs: [list]}]GROUP}
+  reconcile: {engine: worker}
 `
 	permissions := func(group string, others ...argoperator.Source) map[string]bool {
 		source := argoperator.Source{Name: "operator.yaml", Data: []byte(strings.ReplaceAll(definition, "GROUP", group))}
@@ -153,31 +160,38 @@ spec:
 	}
 }
 
-// TestGroupToken covers that the one token of a group is rotated: its configuration is that
-// of an operator with the group's names.
-func TestGroupToken(t *testing.T) {
-	token := func(source argoperator.Source, config string) any {
-		t.Helper()
-		result, err := argoperator.Generate([]argoperator.Source{source}, argoperator.Options{})
-		if err != nil || len(result.Findings) > 0 {
-			t.Fatal(err, result.Findings)
-		}
-		for _, o := range result.Objects() {
-			if c, ok := o.(*corev1.ConfigMap); ok && c.Name == config {
-				var runtime map[string]any
-				if err := json.Unmarshal([]byte(c.Data["config.json"]), &runtime); err != nil {
-					t.Fatal(err)
+// TestGroupLogic covers that each operator of a group with logic has a container, a
+// workspace and a ConfigMap of its own.
+func TestGroupLogic(t *testing.T) {
+	const logic = "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}"
+	result, err := argoperator.Generate([]argoperator.Source{
+		member("one", "{group: all}", ""), member("two", "{group: all}", logic), member("three", "{group: all}", strings.Replace(logic, "3.13", "3.12", 1)),
+	}, argoperator.Options{})
+	if err != nil || result.Findings.HasErrors() {
+		t.Fatal(err, result.Findings)
+	}
+	var got []string
+	for _, o := range result.Objects() {
+		switch o := o.(type) {
+		case *corev1.ConfigMap:
+			got = append(got, "ConfigMap "+o.Name)
+		case *appsv1.Deployment:
+			for _, c := range o.Spec.Template.Spec.Containers {
+				text := c.Name
+				for _, m := range c.VolumeMounts {
+					if strings.HasPrefix(m.Name, "workspace") {
+						text += " " + m.Name
+					}
 				}
-				return runtime["token"]
+				got = append(got, text)
 			}
 		}
-		t.Fatalf("there is no ConfigMap %s", config)
-		return nil
 	}
-	alone := token(member("all", "{tokenRotation: 8h}", ""), "all-runtime")
-	shared := token(member("one", "{group: all, tokenRotation: 8h}", ""), "all-runtime")
-	if diff := cmp.Diff(alone, shared); diff != "" || shared == nil {
-		t.Errorf("-alone +shared\n%s", diff)
+	if diff := cmp.Diff([]string{
+		"ConfigMap all-logic-two", "ConfigMap all-logic-three", "ConfigMap all-operators", "ConfigMap all-runtime",
+		"runtime workspace-two workspace-three", "logic-two workspace-two", "logic-three workspace-three",
+	}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -194,11 +208,12 @@ func TestGroupFindings(t *testing.T) {
 		{"other namespaces", "the roles of the shared accounts are in these", []argoperator.Source{member("one", "{group: all}", ""), member("two", "{group: all, watchNamespaces: [a]}", "")}, "two.yaml:18: error: install.watchNamespaces of operator two differs"},
 		{"another resync", "there is one for all", []argoperator.Source{member("one", "{group: all}", ""), member("two", "{group: all}", "  reconcile: {resync: 1h}")}, "two.yaml:19: error: reconcile.resync of operator two differs"},
 		{"the name of an operator", "both would have an EventSource of the name", []argoperator.Source{member("one", "{group: two}", ""), member("two", "{}", "")}, "one.yaml:18: error: the group has the name of operator two at two.yaml:4:18"},
-		{"a pod", "the workflow engine has a WorkflowTemplate of its own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {engine: workflow}")}, "one.yaml:18: error: install.group needs the direct engine"},
-		{"related objects", "they are read in a pod", []argoperator.Source{member("one", "{group: all}", "  related: [{name: all, apiVersion: v1, kind: Secret, names: [.spec.text]}]")}, "one.yaml:18: error: install.group applies to the direct engine, which does not support this definition"},
-		{"a name of another", "both have a trigger one-child-b-child-map", []argoperator.Source{renamed(member("one-child-b", "{group: all}", ""), "One-child-b", "OneB"), renamed(member("one", "{group: all}", ""), "name: map", "name: bChildMap", "$children.map.", "$children.bChildMap.")}, "one.yaml:4: error: operators one-child-b and one of group all both have an event or trigger one-child-b-child-map"},
-		{"a large template", "the Sensor with it is shared", []argoperator.Source{member("one", "{group: all}", ""), renamed(member("two", "{group: all}", ""), "      data: {", "      data: {big: "+strings.Repeat("a", 130_000)+", ")}, "two.yaml:11: error: Sensor/all-2 "},
-		{"shards", "they have Sensors of their own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {shards: 2}")}, "one.yaml:18: error: install.group and reconcile.shards cannot be combined"},
+		{"a Workflow", "the workflow engine has a WorkflowTemplate of its own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {engine: workflow}")}, "one.yaml:18: error: install.group needs the worker engine"},
+		{"no pod", "a Sensor has its own programs", []argoperator.Source{member("one", "{group: all}", "  reconcile: {engine: direct}")}, "one.yaml:18: error: install.group needs the worker engine"},
+		{"a name of another", "both have an event one-child-configmaps", []argoperator.Source{renamed(member("one-child", "{group: all}", ""), "One-child", "Configmaps"), member("one", "{group: all}", "")}, "one.yaml:4: error: operators one-child and one of group all both have an event or trigger one-child-configmaps"},
+		{"a hook", "the programs of a pod share its ports", []argoperator.Source{member("one", "{group: all}", "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: [], hook: {port: 9000}}")}, "one.yaml:18: error: install.group and logic.hook cannot be combined"},
+		{"a rotated token", "it is for Sensors that write", []argoperator.Source{member("one", "{group: all, tokenRotation: 8h}", "")}, "one.yaml:18: error: tokenRotation needs the direct engine, and install.group the worker engine"},
+		{"shards", "they have workers of their own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {shards: 2}")}, "one.yaml:18: error: install.group and reconcile.shards cannot be combined"},
 		{"names", "the group names what is shared", []argoperator.Source{member("one", "{group: all, names: {sensor: mine}}", "")}, "one.yaml:18: error: this object is shared by the operators of install.group, which names it"},
 		{"not a name", "Kubernetes refuses it", []argoperator.Source{member("one", "{group: A_b}", "")}, "one.yaml:18: error: spec.install.group: \"A_b\" is not a DNS label"},
 		{"a long name", "Argo Events derives longer ones", []argoperator.Source{member("one", "{group: "+strings.Repeat("a", 41)+"}", "")}, "one.yaml:18: error: spec.install.group has 41 characters"},

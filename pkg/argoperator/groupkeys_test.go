@@ -20,7 +20,7 @@ type settings = map[string]any
 
 // twoValues has two values for each key below install, reconcile and targets whose type
 // does not give two, with other keys that they need. Both are nil for a key that decides
-// which group an operator is in.
+// which group an operator is in, and for one of other engines.
 var twoValues = map[string][2]any{
 	"install.group":                     {},
 	"install.namespace":                 {},
@@ -36,11 +36,11 @@ var twoValues = map[string][2]any{
 	"install.runtimeResources.requests": {settings{"cpu": "10m"}, settings{"cpu": "20m"}},
 	"install.argoServerURL":             {"https://a.example.com", "https://b.example.com"},
 	"install.imagesLock":                {"a.lock", "b.lock"},
-	"install.tokenRotation":             {"8h", "9h"},
+	"install.tokenRotation":             {},
 	"install.monitoring.labels":         {monitored("labels", settings{"a": "b"}), monitored("labels", settings{"a": "c"})},
 	"install.monitoring.interval":       {monitored("interval", "30s"), monitored("interval", "60s")},
 	"install.monitoring.alertLabels":    {monitored("alertLabels", settings{"a": "b"}), monitored("alertLabels", settings{"a": "c"})},
-	"reconcile.engine":                  {"auto", "direct"},
+	"reconcile.engine":                  {},
 	"reconcile.resync":                  {"30m", "1h"},
 	"reconcile.resyncPolicy":            {"Changed", "Always"},
 	"reconcile.timeout":                 {"5m", "6m"},
@@ -165,6 +165,12 @@ func memberWith(t *testing.T, name string, group bool, key string, value any) ar
 	if group {
 		install["group"] = "all"
 	}
+	reconcile, _ := spec["reconcile"].(settings)
+	spec["reconcile"] = maps.Clone(reconcile)
+	if reconcile == nil {
+		spec["reconcile"] = settings{}
+	}
+	spec["reconcile"].(settings)["engine"] = "worker"
 	more := ""
 	delete(spec, "install")
 	for section, value := range spec {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,18 +29,42 @@ func configMaps(p *plan.Plan) []Object {
 			programs[name] = text
 		}
 	}
-	if reconciles {
-		programs[runtimeConfig] = config(p.Runtime)
+	var objects []Object
+	configs := map[string]string{}
+	for _, o := range operators(p) {
+		if reconciles {
+			configs[configFile(o)] = config(o.Runtime)
+		}
+		if !hasLogic(o) {
+			continue
+		}
+		logic := map[string]string{}
+		for _, f := range append(append([]plan.File{}, o.Logic.Files...), o.Logic.Parameters...) {
+			logic[f.Key] = f.Content
+		}
+		objects = append(objects, configMap(p, o.Names.ConfigMap+o.Part(), logic))
 	}
-	runtime := configMap(p, p.Names.RuntimeConfigMap, programs)
-	if !hasLogic(p) {
-		return []Object{runtime}
+	if len(p.Members) > 0 {
+		objects = append(objects, configMap(p, operatorsConfigMap(p), configs))
+	} else {
+		maps.Copy(programs, configs)
 	}
-	logic := map[string]string{}
-	for _, f := range append(append([]plan.File{}, p.Logic.Files...), p.Logic.Parameters...) {
-		logic[f.Key] = f.Content
+	return append(objects, configMap(p, p.Names.RuntimeConfigMap, programs))
+}
+
+// operatorsConfigMap is the name of the ConfigMap with the configurations of the operators of
+// a group: with the programs, they would exceed what kubectl apply can store in an annotation.
+func operatorsConfigMap(p *plan.Plan) string { return p.Operator.Name + "-operators" }
+
+// operatorsDir is where a pod has them.
+const operatorsDir = "/operator/operators"
+
+// configFile returns the name of the file with an operator's configuration.
+func configFile(p *plan.Plan) string {
+	if p.Shared.Group != "" {
+		return p.Operator.Name + ".json"
 	}
-	return []Object{configMap(p, p.Names.ConfigMap, logic), runtime}
+	return runtimeConfig
 }
 
 const (

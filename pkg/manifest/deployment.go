@@ -119,17 +119,25 @@ func workerPod(p *plan.Plan, name string) corev1.PodSpec {
 			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), emptyDir("tmp"), credentialsVolume(),
 		},
 	}
-	if hasLogic(p) {
-		called := calledContainer
-		if p.Logic.Hook != nil {
-			called = hookContainer
-			pod.SecurityContext.Sysctls = lowPorts(p.Logic.Hook.Port)
+	if len(p.Members) > 0 {
+		pod.Volumes = append(pod.Volumes, configMapVolume("operators", operatorsConfigMap(p), nil))
+	}
+	for _, o := range operators(p) {
+		if !hasLogic(o) {
+			continue
 		}
-		pod.Containers = append(pod.Containers, called(p))
-		pod.Volumes = append(pod.Volumes, configMapVolume("logic", p.Names.ConfigMap, p.Logic.Files),
-			limited(emptyDir("logic-tmp"), "", logicTmpSize),
-			limited(emptyDir("workspace"), corev1.StorageMediumMemory, workspaceSize),
-			limited(emptyDir("state"), corev1.StorageMediumMemory, workspaceSize))
+		called, part := calledContainer, o.Part()
+		if o.Logic.Hook != nil {
+			called = hookContainer
+			pod.SecurityContext.Sysctls = lowPorts(o.Logic.Hook.Port)
+		}
+		pod.Containers = append(pod.Containers, called(o))
+		pod.Volumes = append(pod.Volumes, configMapVolume("logic"+part, o.Names.ConfigMap+part, o.Logic.Files),
+			limited(emptyDir("logic-tmp"+part), "", logicTmpSize),
+			limited(emptyDir("workspace"+part), corev1.StorageMediumMemory, workspaceSize))
+	}
+	if slices.ContainsFunc(operators(p), hasLogic) {
+		pod.Volumes = append(pod.Volumes, limited(emptyDir("state"), corev1.StorageMediumMemory, workspaceSize))
 	}
 	return pod
 }
@@ -157,8 +165,17 @@ func credentialsVolume() corev1.Volume {
 
 func workerContainer(p *plan.Plan, name string) corev1.Container {
 	c := *scriptContainer(p, "runtime", workerScript)
+	dir := RuntimeDir
+	if len(p.Members) > 0 {
+		dir = operatorsDir
+		c.VolumeMounts = append(c.VolumeMounts, readOnly("operators", dir))
+	}
+	var configs []string
+	for _, o := range operators(p) {
+		configs = append(configs, dir+"/"+configFile(o))
+	}
 	c.Env = []corev1.EnvVar{
-		{Name: "ARGOPERATOR_CONFIG", Value: RuntimeDir + "/" + runtimeConfig},
+		{Name: "ARGOPERATOR_CONFIG", Value: strings.Join(configs, ":")},
 		fromField("POD_NAME", "metadata.name"), fromField("POD_IP", "status.podIP"),
 	}
 	if len(p.Runtime.Workers) > 0 {
@@ -169,11 +186,19 @@ func workerContainer(p *plan.Plan, name string) corev1.Container {
 	}
 	c.ReadinessProbe, c.LivenessProbe = probe("/readyz", 2, 3), probe("/healthz", 20, 3)
 	c.VolumeMounts = append(c.VolumeMounts, readOnly("credentials", credentialsDir))
-	if hasLogic(p) {
-		c.Env = append(c.Env,
-			corev1.EnvVar{Name: "ARGOPERATOR_WORKSPACE", Value: workspaceDir}, corev1.EnvVar{Name: "ARGOPERATOR_STATE", Value: stateDir})
-		c.VolumeMounts = append(c.VolumeMounts, mount("workspace", workspaceDir), mount("state", stateDir))
+	if !slices.ContainsFunc(operators(p), hasLogic) {
+		return c
 	}
+	var workspaces []string
+	for _, o := range operators(p) {
+		if hasLogic(o) {
+			workspaces = append(workspaces, workspaceDir+o.Part())
+			c.VolumeMounts = append(c.VolumeMounts, mount("workspace"+o.Part(), workspaceDir+o.Part()))
+		}
+	}
+	c.Env = append(c.Env, corev1.EnvVar{Name: "ARGOPERATOR_WORKSPACE", Value: strings.Join(workspaces, ":")},
+		corev1.EnvVar{Name: "ARGOPERATOR_STATE", Value: stateDir})
+	c.VolumeMounts = append(c.VolumeMounts, mount("state", stateDir))
 	return c
 }
 
@@ -249,12 +274,15 @@ ended $name" >&3
 done
 `
 
-// calledContainer runs the user's program for each call.
+// calledContainer runs the user's program for each call, with volumes of its own.
 func calledContainer(p *plan.Plan) corev1.Container {
-	c := logicContainer(p, "logic")
+	c := logicContainer(p, "logic"+p.Part())
 	c.Env = userEnv(p)
 	c.Command = append([]string{"sh", "-c", perCall, "logic"}, p.Logic.Command...)
 	c.VolumeMounts = slices.DeleteFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == "no-credentials" })
+	for i := range c.VolumeMounts {
+		c.VolumeMounts[i].Name += p.Part()
+	}
 	return c
 }
 
@@ -282,7 +310,7 @@ func lowPorts(port int32) []corev1.Sysctl {
 // began after it has ended.
 func post(p *plan.Plan, t plan.Trigger) eventsv1.Trigger {
 	http := &eventsv1.HTTPTrigger{
-		URL:    fmt.Sprintf("http://%s.%s.svc:%d/%s", t.Worker, p.Shared.Namespace, eventsPort.IntVal, p.Operator.Name),
+		URL:    fmt.Sprintf("http://%s.%s.svc:%d/%s", t.Worker, p.Shared.Namespace, eventsPort.IntVal, t.For),
 		Method: "POST", Timeout: p.Shared.TimeoutSeconds + 60,
 	}
 	for _, dependency := range t.On {

@@ -229,9 +229,9 @@ class Exchange:
                 "ARGOPERATOR_RESPONSE": os.path.join(self.directory, "response.json")}
 
     @staticmethod
-    def clear(workspace, state):
-        """Removes the directories of an earlier process."""
-        for place in (workspace, state):
+    def clear(*places):
+        """Removes the directories of an earlier process from workspaces and the state."""
+        for place in places:
             for entry in os.scandir(place):
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path, ignore_errors=True)

@@ -34,7 +34,8 @@ class Process:
 
     def __init__(self, env, now, sleep, clock):
         configs = read_configs(env)
-        self.clock, self.alive, self.concurrency, self.threads = clock, clock(), configs[0]["concurrency"], []
+        self.clock, self.alive, self.threads = clock, clock(), []
+        self.concurrency = max(config["concurrency"] for config in configs)
         self.ports = [int(port) for port in (env.get("ARGOPERATOR_PORTS") or PORTS).split()]
         self.worker = Worker(env, configs, now, sleep, clock)
         self.lease = Lease(Client(env, sleep, clock), configs[0], f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)

@@ -33,10 +33,12 @@ DUE = "its time has come"  # the cause of a reconcile that the logic asked for
 class Operator:
     """One of the operators that a worker runs."""
 
-    def __init__(self, config, workspace):
+    def __init__(self, config, workspaces):
         self.config, self.name = config, config["operator"]
+        own = (config.get("logic") or {}).get("workspace")
+        self.workspace = next((path for path in workspaces if own in (None, os.path.basename(path))), None)
         self.referrers, self.looked = Referrers(config.get("related") or []), False
-        self.logic = logic_of(config.get("logic"), workspace)
+        self.logic = logic_of(config.get("logic"), self.workspace)
 
     def close(self):
         if self.logic:
@@ -58,9 +60,10 @@ class Worker:
 
     def __init__(self, env, configs, now, sleep=time.sleep, clock=time.monotonic):
         self.env, self.now, self.sleep, self.clock = env, now, sleep, clock
+        workspaces = (env.get("ARGOPERATOR_WORKSPACE") or "").split(":")
         if any(config.get("logic") for config in configs):
-            Exchange.clear(env["ARGOPERATOR_WORKSPACE"], env["ARGOPERATOR_STATE"])
-        self.operators = {config["operator"]: Operator(config, env.get("ARGOPERATOR_WORKSPACE")) for config in configs}
+            Exchange.clear(*workspaces, env["ARGOPERATOR_STATE"])
+        self.operators = {config["operator"]: Operator(config, workspaces) for config in configs}
         self.keys, self.metrics = Keys(clock), Metrics(self.operators)
         self.failures, self.may_write = {}, lambda: True
         self.heard, self.subscribed, self.looks = dict.fromkeys(self.sensors(), (clock(), "")), {}, 0
@@ -195,7 +198,7 @@ class Worker:
         another; None if that stays as it was."""
         exchange = contextlib.nullcontext({})
         if operator.logic:
-            exchange = Exchange(self.env["ARGOPERATOR_WORKSPACE"], self.env["ARGOPERATOR_STATE"])
+            exchange = Exchange(operator.workspace, self.env["ARGOPERATOR_STATE"])
         with exchange as files:
             run = self.run_of(operator, client, dict(files, ARGOPERATOR_KEY=key))
             asked = []

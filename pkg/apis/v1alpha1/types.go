@@ -499,8 +499,8 @@ type Install struct {
 	// Namespace of the operator's own objects.
 	// +default=argo-events
 	Namespace string `json:"namespace,omitempty"`
-	// [Group of operators](../how-to/scale.md#run-many-operators) on the `direct` engine that share an EventSource, Sensors,
-	// a resync and service accounts, and with them all rights. Generate all operators of a group with one command.
+	// [Group of operators](../how-to/scale.md#run-many-operators) on the `worker` engine that share an EventSource, a Sensor, a
+	// worker and service accounts, and with them all rights. Generate all operators of a group with one command.
 	// +defaultText=none, the operator has its own objects
 	Group string `json:"group,omitempty"`
 	// EventBus between the EventSource and the Sensors.

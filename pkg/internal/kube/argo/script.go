@@ -2,6 +2,7 @@ package argo
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,9 +49,10 @@ const (
 	workerFile    = "serve.py"
 	WorkerCommand = "serve"
 	ConfigFile    = "config.json"
+	configEnding  = ".json" // of a configuration, also of an operator of a group
 )
 
-// Script is one invocation of the script in a pod.
+// Script is one invocation of the script in a pod, for one operator.
 type Script struct {
 	Command    string
 	Config     runtimeConfig
@@ -74,21 +76,29 @@ func (p Pod) Scripts(o Objects) []Script {
 		} else if i+1 < len(words) {
 			command = words[i+1]
 		}
-		config, ok := p.config(o, c)
-		out = append(out, Script{Command: command, Config: config, Configured: ok})
+		configs := p.configs(o, c)
+		for _, config := range configs {
+			out = append(out, Script{Command: command, Config: config, Configured: true})
+		}
+		if len(configs) == 0 {
+			out = append(out, Script{Command: command})
+		}
 	}
 	return out
 }
 
-// config reads the configuration from the ConfigMap that the container mounts.
-func (p Pod) config(o Objects, c corev1.Container) (runtimeConfig, bool) {
-	var config runtimeConfig
+// configs reads the configurations from the ConfigMaps that the container mounts.
+func (p Pod) configs(o Objects, c corev1.Container) []runtimeConfig {
+	var out []runtimeConfig
 	for _, files := range p.files(o, c) {
-		if files[ConfigFile] != "" {
-			return config, json.Unmarshal([]byte(files[ConfigFile]), &config) == nil
+		for _, name := range slices.Sorted(maps.Keys(files)) {
+			var config runtimeConfig
+			if strings.HasSuffix(name, configEnding) && json.Unmarshal([]byte(files[name]), &config) == nil {
+				out = append(out, config)
+			}
 		}
 	}
-	return config, false
+	return out
 }
 
 // files returns the contents of the ConfigMaps that a container of the pod mounts.

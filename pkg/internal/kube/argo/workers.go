@@ -47,10 +47,11 @@ func PodOf(d *appsv1.Deployment) wfv1.Template {
 	return wfv1.Template{Name: d.Name, Volumes: d.Spec.Template.Spec.Volumes, ContainerSet: set}
 }
 
-// Script returns the program of the worker; false if no container runs it.
-func (w Worker) Script(o Objects) (Script, bool) {
+// script returns the program of the worker for the operator of a path; false if it does not
+// run that operator.
+func (w Worker) script(o Objects, path string) (Script, bool) {
 	for _, s := range w.Pod.Scripts(o) {
-		if s.Command == WorkerCommand {
+		if s.Command == WorkerCommand && path == "/"+s.Config.Operator {
 			return s, true
 		}
 	}
@@ -81,32 +82,33 @@ func (t Trigger) PostsInCluster() bool {
 	return t.Template.HTTP != nil && strings.HasPrefix(t.Template.HTTP.URL, "http://")
 }
 
-// Receiver returns the worker that a trigger posts to, or why there is none among the objects:
-// its Service selects the pods of the worker, which listens on that port and runs that operator.
-func (o Objects) Receiver(t Trigger) (Worker, string) {
+// Receiver returns the program that a trigger posts to, or why there is none among the objects:
+// a Service selects the pods of a worker, which listens on that port and runs that operator.
+func (o Objects) Receiver(t Trigger) (Script, string) {
 	at, err := url.Parse(t.Template.HTTP.URL)
 	if err != nil {
-		return Worker{}, err.Error()
+		return Script{}, err.Error()
 	}
 	host := strings.Split(at.Hostname(), ".")
 	if len(host) != 3 || host[2] != "svc" {
-		return Worker{}, fmt.Sprintf("%q is no NAME.NAMESPACE.svc", at.Hostname())
+		return Script{}, fmt.Sprintf("%q is no NAME.NAMESPACE.svc", at.Hostname())
 	}
 	service, ok := Find[*corev1.Service](o, host[1], host[0])
 	if !ok {
-		return Worker{}, fmt.Sprintf("no Service %s in namespace %s", host[0], host[1])
+		return Script{}, fmt.Sprintf("no Service %s in namespace %s", host[0], host[1])
 	}
 	for _, w := range o.Workers() {
 		selects := labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(w.Spec.Template.Labels))
 		if w.Namespace != service.Namespace || !selects || !w.listens(service, at.Port()) {
 			continue
 		}
-		if script, runs := w.Script(o); !runs || at.Path != "/"+script.Config.Operator {
-			return Worker{}, fmt.Sprintf("Deployment %s does not run an operator %q", w.Name, strings.TrimPrefix(at.Path, "/"))
+		script, runs := w.script(o, at.Path)
+		if !runs {
+			return Script{}, fmt.Sprintf("Deployment %s does not run an operator %q", w.Name, strings.TrimPrefix(at.Path, "/"))
 		}
-		return w, ""
+		return script, ""
 	}
-	return Worker{}, fmt.Sprintf("Service %s has no port %s of a worker", service.Name, at.Port())
+	return Script{}, fmt.Sprintf("Service %s has no port %s of a worker", service.Name, at.Port())
 }
 
 // listens reports whether a port of a Service is a named one of the containers.

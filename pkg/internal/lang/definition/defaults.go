@@ -101,7 +101,7 @@ func defaultReconcile(r *v1alpha1.Reconcile) {
 func (c *checker) defaultInstall(in *v1alpha1.Install) {
 	fill(&in.Namespace, "argo-events")
 	fillPointer(&in.Replicas, 1)
-	fill(&in.RuntimeImage, runtimeImage(c.op.Spec.Logic))
+	fill(&in.RuntimeImage, runtimeImage(in.Group, c.op.Spec.Logic))
 	fillPointer(&in.UserRoles, c.op.Spec.API.Existing == nil && len(in.WatchNamespaces) == 0)
 	fillPointer(&in.AdmissionPolicies, true)
 	bus := &in.EventBus
@@ -123,9 +123,9 @@ const HelmImage = "alpine/helm:3.17.3"
 const RuntimeImage = "python:3.13-slim"
 
 // runtimeImage returns the logic's image if it has Python, so that nodes pull one image
-// only.
-func runtimeImage(logic *v1alpha1.Logic) string {
-	if logic != nil && logic.Image != "" && len(logic.Command) > 0 &&
+// only. The operators of a group have one in common.
+func runtimeImage(group string, logic *v1alpha1.Logic) string {
+	if group == "" && logic != nil && logic.Image != "" && len(logic.Command) > 0 &&
 		slices.Contains([]string{"python", "python3"}, filepath.Base(logic.Command[0])) {
 		return logic.Image
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -80,8 +81,11 @@ func (c *checker) installGroup(name string, p source.Path) {
 	}
 	r := c.op.Spec.Reconcile
 	switch {
-	case c.notDirect() || c.op.Spec.Logic != nil:
-		c.addKey(p, diag.ConflictingKeys, "install.group needs the direct engine", "remove the key")
+	case slices.Contains([]string{"direct", "workflow", "steps"}, r.Engine):
+		c.addKey(p, diag.ConflictingKeys, "install.group needs the worker engine", "remove the key, or write reconcile: {engine: worker}")
+	case c.op.Spec.Logic != nil && c.op.Spec.Logic.Hook != nil:
+		c.addKey(p, diag.ConflictingKeys,
+			"install.group and logic.hook cannot be combined: the programs of a group share the ports of a pod", "remove one of them")
 	case r.Shards != nil && *r.Shards > 1:
 		c.addKey(p, diag.ConflictingKeys, "install.group and reconcile.shards cannot be combined", "remove one of them")
 	}
@@ -98,7 +102,10 @@ func (c *checker) tokenRotation(text string, p source.Path) {
 	if ok && (every%time.Hour != 0 || every < minRotation || every > maxRotation) {
 		c.add(p, diag.BadValue, fmt.Sprintf("tokenRotation is %s, want whole hours from 1h to 720h", text), "write whole hours, such as 8h")
 	}
-	if c.notDirect() {
+	if c.op.Spec.Install.Group != "" {
+		c.addKey(p, diag.ConflictingKeys,
+			"tokenRotation needs the direct engine, and install.group the worker engine", "remove one of them")
+	} else if c.notDirect() {
 		c.addKey(p, diag.ConflictingKeys, "tokenRotation needs the direct engine", c.orDirect("reconcile: {engine: direct}"))
 	}
 }

@@ -87,7 +87,11 @@ func group(p *plan.Plan) *Group {
 	if len(p.Members) == 0 {
 		return nil
 	}
-	return &Group{Name: p.Shared.Group, Operators: p.Members, Sensors: len(p.Sensors)}
+	g := &Group{Name: p.Shared.Group, Sensors: len(p.Sensors)}
+	for _, m := range p.Members {
+		g.Operators = append(g.Operators, m.Operator.Name)
+	}
+	return g
 }
 
 func named(objects []manifest.Object) []Object {

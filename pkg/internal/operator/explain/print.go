@@ -66,7 +66,7 @@ func (p Printer) report(w io.Writer, r Report) {
 	if g := r.Group; g != nil {
 		terminal.Fprintf(
 			w,
-			"  group %s: %s share an EventSource, %d Sensors and the service accounts\n",
+			"  group %s: %s share an EventSource, Sensors (%d), a worker and the service accounts\n",
 			g.Name,
 			strings.Join(g.Operators, ", "),
 			g.Sensors,

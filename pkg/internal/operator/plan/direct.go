@@ -172,8 +172,7 @@ func (p part) weight() int {
 }
 
 // newPart adds a dependency for each event. They share one jq program.
-func newPart(p *configured, name, jq string, events []Event, call Call) part {
-	name = p.grouped(name)
+func newPart(name, jq string, events []Event, call Call) part {
 	out := part{triggers: []Trigger{{Name: name, Call: &call}}}
 	for _, e := range events {
 		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
@@ -224,7 +223,6 @@ func writePart(p *configured, c Child) part {
 		allow = []int32{200, 201, 202, 404}
 	}
 	return newPart(
-		p,
 		label(c.Name),
 		writeJQ(p, c),
 		parentEvents(p),
@@ -256,7 +254,6 @@ func objectsPart(p *configured, c Child, worker int) part {
 		name = fmt.Sprintf("%s-worker%d", name, worker+1)
 	}
 	return newPart(
-		p,
 		name,
 		objectsJQ(p, c, worker, listedWorkers(c)),
 		parentEvents(p),
@@ -281,7 +278,6 @@ func deletePart(p *configured, missing bool) part {
 		name, allow = "delete-missing", okNotMissing
 	}
 	return newPart(
-		p,
 		name,
 		deleteJQ(p, missing),
 		parentEvents(p),
@@ -380,13 +376,12 @@ func observePart(p *configured, c Child) part {
 	if p.listed(c) {
 		allow = okObserved
 	}
-	return newPart(p, "observe-"+label(c.Name), observeJQ(p, c), childEvents(p, c.Kind), Call{Allow: allow})
+	return newPart("observe-"+label(c.Name), observeJQ(p, c), childEvents(p, c.Kind), Call{Allow: allow})
 }
 
 // statusPart computes the status from the observed state.
 func statusPart(p *configured) part {
 	return newPart(
-		p,
 		"status",
 		statusJQ(p),
 		parentEvents(p),

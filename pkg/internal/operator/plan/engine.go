@@ -73,10 +73,14 @@ func onlyDirect(d *definition.Definition, why Reason) diag.List {
 
 // onlyWorker lists what only pods that stay can do.
 func onlyWorker(d *definition.Definition) []Reason {
-	if *d.Operator.Spec.Reconcile.Shards == 1 {
-		return nil
+	var list []Reason
+	if d.Operator.Spec.Install.Group != "" {
+		list = append(list, Reason{Path: []string{"spec", "install", "group"}, Message: "the operators of a group share a worker"})
 	}
-	return []Reason{{Path: []string{"spec", "reconcile", "shards"}, Message: "only workers can share the custom resources"}}
+	if *d.Operator.Spec.Reconcile.Shards > 1 {
+		list = append(list, Reason{Path: []string{"spec", "reconcile", "shards"}, Message: "only workers can share the custom resources"})
+	}
+	return list
 }
 
 // notOnWorker warns of keys that are about Workflows.

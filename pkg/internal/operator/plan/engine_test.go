@@ -32,6 +32,8 @@ func TestEngine(t *testing.T) {
 		{"when and readyWhen", `  children: [{name: c, when: .spec.on, readyWhen: .data.a == "b", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Direct, nil},
 		{"requested engine", one + "  reconcile: {engine: workflow}\n", Workflow, nil},
 		{"finalizer", one + "  finalizer: {}\n", Direct, nil},
+		{"shards", one + "  reconcile: {shards: 2}\n", Worker, []string{"spec.reconcile.shards share"}},
+		{"a group", one + "  install: {group: all}\n", Worker, []string{"spec.install.group share"}},
 		{"forEach", `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Direct, nil},
 		{"mutable name", `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ .spec.name }"}}}]` + "\n", Direct, nil},
 		{"cluster-scoped child", `  children: [{name: c, template: {apiVersion: v1, kind: Namespace, metadata: {name: "x-${ .metadata.name }"}}}]` + "\n", Direct, nil},

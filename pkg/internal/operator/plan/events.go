@@ -60,7 +60,7 @@ func sensors(p *configured) []Sensor {
 		return finished(p, directSensors(p))
 	}
 	if p.Reconcile.Execution.Stays {
-		return finished(p, workerSensors(p))
+		return finished(p, pack(p.Names.Sensor, workerParts(p)))
 	}
 	sensor := Sensor{Name: p.Names.Sensor}
 	trigger := Trigger{Name: "reconcile"}
@@ -155,13 +155,13 @@ func dnsLabel(name string) string {
 	return strings.Trim(label[:min(len(label), 40)], "-")
 }
 
-// workerSensors returns the Sensors that send each event to the worker that handles its
+// workerParts returns the triggers that send each event to the worker that handles its
 // custom resource. A trigger handles one event at a time, so several share the custom
 // resources of a worker. Any custom resource may refer to a related object, so every worker
 // gets those events.
-func workerSensors(p *configured) []Sensor {
+func workerParts(p *configured) []part {
 	var parts []part
-	workers := p.Workers()
+	workers, operator := p.Workers(), p.Operator.Name
 	add := func(e Event, jq string, triggers ...Trigger) {
 		dependency := Dependency{Name: triggers[0].On[0], Event: e.Name, JQ: jq}
 		parts = append(parts, part{dependencies: []Dependency{dependency}, triggers: triggers})
@@ -170,18 +170,18 @@ func workerSensors(p *configured) []Sensor {
 		switch {
 		case e.Interval != "":
 		case e.Related:
-			add(e, enqueueJQ(p, e.Kind), toEach(workers, e.Name, e.Name)...)
+			add(e, enqueueJQ(p, e.Kind), toEach(workers, operator, e.Name, e.Name)...)
 		case e.Selector != nil:
 			jq := childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p)))
-			add(e, jq, toEach(workers, e.Name, e.Name)...)
+			add(e, jq, toEach(workers, operator, e.Name, e.Name)...)
 		default:
 			for i := range p.partitions() {
 				name := fmt.Sprintf("%s-%d", e.Name, i+1)
-				add(e, parentJQ(p, i), Trigger{Name: name, On: []string{name}, Worker: workers[i%len(workers)]})
+				add(e, parentJQ(p, i), Trigger{Name: name, On: []string{name}, Worker: workers[i%len(workers)], For: operator})
 			}
 		}
 	}
-	return pack(p.Names.Sensor, parts)
+	return parts
 }
 
 // partitions returns the number of parts of the custom resources whose events a worker's
@@ -195,10 +195,10 @@ func (p *decided) partitions() int {
 }
 
 // toEach returns a trigger for each worker, which gets the events of a dependency.
-func toEach(workers []string, name, dependency string) []Trigger {
+func toEach(workers []string, operator, name, dependency string) []Trigger {
 	var out []Trigger
 	for i, worker := range workers {
-		t := Trigger{Name: name, On: []string{dependency}, Worker: worker}
+		t := Trigger{Name: name, On: []string{dependency}, Worker: worker, For: operator}
 		if i > 0 {
 			t.Name = fmt.Sprintf("%s-%d", name, i+1)
 		}

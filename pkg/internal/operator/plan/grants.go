@@ -6,17 +6,13 @@ import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
 // pkg/internal/run/testsuite compares them with the requests that operators send: none may
 // lack a permission, and no permission may be unused.
 func grants(p *configured, sensors []Sensor) []Grant {
-	if !p.Reconcile.Execution.RunsPods {
+	if !p.Reconcile.Execution.RunsPods || p.Reconcile.Execution.Stays {
 		return append(ownGrants(p), sharedGrants(p, sensors)...)
 	}
 	list := []Grant{watch(SourceAccount, p.API.Kind, "watch "+p.API.Kind.Plural)}
 	kinds := p.childKinds()
 	for _, k := range kinds {
 		list = append(list, watch(SourceAccount, k, "watch children for drift and readiness"))
-	}
-	if p.Reconcile.Execution.Stays {
-		list = append(append(append(list, relatedGrants(p)...), reconcilerGrants(p)...), heartbeatGrants(p, sensors)...)
-		return append(append(list, elections(p)...), leases(WorkerAccount))
 	}
 	list = append(list,
 		submitGrant(p))
@@ -189,6 +185,9 @@ func resyncGrants(p *configured, kinds []Kind) []Grant {
 
 // sharedGrants returns those that operators of a group share.
 func sharedGrants(p *configured, sensors []Sensor) []Grant {
+	if p.Reconcile.Execution.Stays {
+		return append(append(heartbeatGrants(p, sensors), elections(p)...), leases(WorkerAccount))
+	}
 	list := append(heartbeatGrants(p, sensors), taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)
 	list = append(list, diagnosisGrants(p)...)
@@ -201,6 +200,9 @@ func ownGrants(p *configured) []Grant {
 	list := []Grant{watch(SourceAccount, k, "watch "+k.Plural)}
 	for _, child := range p.childKinds() {
 		list = append(list, watch(SourceAccount, child, "watch children for drift and readiness"))
+	}
+	if p.Reconcile.Execution.Stays {
+		return append(append(list, relatedGrants(p)...), reconcilerGrants(p)...)
 	}
 	for _, child := range p.childKinds() {
 		list = append(list, writeGrant(p, child))

@@ -1,18 +1,14 @@
 package plan
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
-	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan/monitoring"
 )
 
-// Operators of one install.group share an EventSource, Sensors, service accounts and a
-// resync: those of the group's own plan. Each of them is planned as if it were the only
+// Operators of one install.group share an EventSource, Sensors, a worker and service
+// accounts: those of the group's own plan. Each of them is planned as if it were the only
 // one of its group, with names of events and triggers that no other one has.
 
 // maxEntry limits the names of EventSource entries.
@@ -23,11 +19,27 @@ func (p *declared) grouped(name string) string {
 	if p.Shared.Group == "" {
 		return name
 	}
-	name = p.Operator.Name + "-" + name
-	if len(name) > maxEntry {
-		name = name[:maxEntry-9] + "-" + hash(name)[:8]
+	return shortened(p.Operator.Name+"-"+name, maxEntry)
+}
+
+// shortened returns a name of limited length that differs if the whole names differ.
+func shortened(name string, most int) string {
+	if len(name) > most {
+		return name[:most-9] + "-" + hash(name)[:8]
 	}
 	return name
+}
+
+// maxPart limits what an operator of a group adds to the names of its container and volumes.
+const maxPart = 40
+
+// Part returns the operator's part of a shared object, as a suffix of names: its own
+// container, volumes and ConfigMap; empty if it shares none.
+func (p *declared) Part() string {
+	if p.Shared.Group == "" || p.Shared.Group == p.Operator.Name {
+		return ""
+	}
+	return "-" + shortened(p.Operator.Name, maxPart)
 }
 
 // inGroup gives the events such names. The heartbeat is of the group.
@@ -40,25 +52,6 @@ func (p *declared) inGroup(list []Event) []Event {
 	return list
 }
 
-// ungrouped reports an operator of a group on an engine that cannot share.
-func ungrouped(p *decided, d *definition.Definition) diag.List {
-	var findings diag.List
-	if against := p.Reconcile.Against[Direct]; p.Shared.Group != "" && p.Reconcile.Engine != Direct && len(against) > 0 {
-		why := against[0]
-		findings.Add(
-			d.Position("spec", "install", "group"),
-			diag.Unsupported,
-			fmt.Sprintf(
-				"install.group applies to the direct engine, which does not support this definition: %s (%s)",
-				why.Message,
-				strings.Join(why.Path, "."),
-			),
-			"remove the key",
-		)
-	}
-	return findings
-}
-
 // Group plans what operators of a group share. If their settings differ, the plan is nil,
 // and other is the first operator that differs, and key the key of the definition.
 func Group(members []*Plan) (group *Plan, other int, key string) {
@@ -69,10 +62,10 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 		}
 	}
 	group = &Plan{configured: sharedConfiguration(shared, members)}
-	var parts []part
+	group.Sensors = groupSensors(group, members)
+	group.Runtime.Sensors = namesOf(group.Sensors)
 	for _, m := range members {
-		group.Members = append(group.Members, m.Operator.Name)
-		parts = append(parts, partsOf(m)...)
+		group.Members = append(group.Members, m.sharing(group))
 		held := slices.DeleteFunc(slices.Clone(m.Grants), func(g Grant) bool { return !g.Held })
 		for _, g := range append(ownGrants(&m.configured), held...) {
 			if !slices.ContainsFunc(group.Grants, func(had Grant) bool { return reflect.DeepEqual(had, g) }) {
@@ -80,20 +73,47 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 			}
 		}
 	}
-	group.Sensors = finished(&group.configured, pack(group.Names.Sensor, parts))
 	group.Grants = append(group.Grants, sharedGrants(&group.configured, group.Sensors)...)
 	group.Policies = accountPolicies(&group.decided)
 	group.Monitoring = monitoring.New(shared.Monitoring, watched(&group.configured, group.Sensors))
 	return group, 0, ""
 }
 
+// sharing returns the plan of an operator whose worker and Sensors are those of the group.
+func (p *Plan) sharing(group *Plan) *Plan {
+	out := *p
+	out.Runtime.Sensors, out.Runtime.Group = group.Runtime.Sensors, group.Operator.Name
+	if out.Runtime.Logic != nil {
+		logic := *out.Runtime.Logic
+		logic.Workspace = "workspace" + p.Part()
+		out.Runtime.Logic = &logic
+	}
+	return &out
+}
+
+// groupSensors returns the Sensors of a group. As many triggers send the events of an
+// operator side by side as one Sensor has room for.
+func groupSensors(group *Plan, members []*Plan) []Sensor {
+	for concurrency := group.Reconcile.Concurrency; ; concurrency-- {
+		var parts []part
+		for _, m := range members {
+			own := m.configured
+			own.Reconcile.Concurrency = concurrency
+			parts = append(parts, workerParts(&own)...)
+		}
+		if sensors := pack(group.Names.Sensor, parts); len(sensors) == 1 || concurrency == 1 {
+			return finished(&group.configured, sensors)
+		}
+	}
+}
+
 // sharedConfiguration returns what the operators of a group share, apart from the Sensors.
 func sharedConfiguration(shared Shared, members []*Plan) configured {
 	var digests []any
 	var events []Event
-	diagnoses := false
+	concurrency := 1
 	for _, m := range members {
-		diagnoses = diagnoses || m.Reconcile.Diagnoses
+		concurrency = max(concurrency, m.Reconcile.Concurrency)
 		digests = append(digests, m.Runtime.Digest)
 		events = append(events, slices.DeleteFunc(slices.Clone(m.Events), func(e Event) bool { return e.Interval != "" })...)
 	}
@@ -103,13 +123,12 @@ func sharedConfiguration(shared Shared, members []*Plan) configured {
 			Names: members[0].Names, Shared: shared, // the names follow from that of the group
 			Operator: Operator{Name: name, Labels: ownLabels(name)},
 		},
-		Reconcile: Reconcile{Engine: Direct, Execution: execution(Direct), Shards: 1, Diagnoses: diagnoses},
+		Reconcile: Reconcile{Engine: Worker, Execution: execution(Worker), Shards: 1, Concurrency: concurrency},
 	}
 	return configured{
 		decided: out, Events: append(events, heartbeatEvent(events)),
-		Runtime: Runtime{
-			Operator: name, Engine: Direct, Namespace: shared.Namespace, Digest: hash(digests...), Token: runtimeToken(&out),
-		},
+		// the worker takes the heartbeat of the group from any of its operators
+		Runtime: Runtime{Operator: members[0].Operator.Name, Engine: Worker, Namespace: shared.Namespace, Digest: hash(digests...)},
 	}
 }
 
@@ -119,19 +138,20 @@ func sharedConfiguration(shared Shared, members []*Plan) configured {
 func Collision(members []*Plan) (one, other int, name string) {
 	owners := map[string]int{}
 	for i, m := range members {
+		var names []string
 		for _, e := range m.Events {
-			owner, taken := owners["event "+e.Name]
-			if taken && owner != i && e.Interval == "" {
-				return owner, i, e.Name
+			if e.Interval == "" {
+				names = append(names, e.Name)
 			}
-			owners["event "+e.Name] = i
 		}
-		for _, part := range partsOf(m) {
-			owner, taken := owners["trigger "+part.triggers[0].Name]
-			if taken && owner != i {
-				return owner, i, part.triggers[0].Name
+		for _, s := range m.Sensors {
+			names = append(names, triggersOf(s)...)
+		}
+		for _, name := range names {
+			if owner, taken := owners[name]; taken && owner != i {
+				return owner, i, name
 			}
-			owners["trigger "+part.triggers[0].Name] = i
+			owners[name] = i
 		}
 	}
 	return 0, 0, ""
@@ -147,26 +167,17 @@ func (p *Plan) In(group *Plan) *Plan {
 
 // Triggers reports whether a Sensor of the group has a trigger of the operator.
 func (p *Plan) Triggers(s Sensor) bool {
-	return slices.ContainsFunc(partsOf(p), func(own part) bool {
-		return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Name == own.triggers[0].Name })
+	return slices.ContainsFunc(p.Sensors, func(own Sensor) bool {
+		return slices.ContainsFunc(triggersOf(own), func(name string) bool { return slices.Contains(triggersOf(s), name) })
 	})
 }
 
-// partsOf returns the triggers of an operator with their dependencies.
-func partsOf(p *Plan) []part {
-	var out []part
-	for _, s := range p.Sensors {
-		for _, t := range s.Triggers {
-			if t.Name == heartbeatTrigger {
-				continue
-			}
-			one := part{triggers: []Trigger{t}}
-			for _, d := range s.Dependencies {
-				if slices.Contains(t.On, d.Name) {
-					one.dependencies = append(one.dependencies, d)
-				}
-			}
-			out = append(out, one)
+// triggersOf returns the names of a Sensor's triggers, without the heartbeat's.
+func triggersOf(s Sensor) []string {
+	var out []string
+	for _, t := range s.Triggers {
+		if t.Name != heartbeatTrigger {
+			out = append(out, t.Name)
 		}
 	}
 	return out

@@ -58,7 +58,7 @@ func finished(p *configured, sensors []Sensor) []Sensor {
 		sensors[i].Pod = p.Reconcile.Execution.SensorPod()
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		if workers := p.Workers(); workers != nil {
-			sensors[i].Triggers = append(s.Triggers, toEach(workers, heartbeatTrigger, name)...)
+			sensors[i].Triggers = append(s.Triggers, toEach(workers, p.Runtime.Operator, heartbeatTrigger, name)...)
 			continue
 		}
 		sensors[i].Triggers = append(s.Triggers, Trigger{

@@ -60,7 +60,7 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 		return nil, findings
 	}
 	decided, refused := decide(declared, d)
-	findings = slices.Concat(findings, refused, ungrouped(&decided, d), unsupported(&decided, d))
+	findings = slices.Concat(findings, refused, unsupported(&decided, d))
 	if findings.HasErrors() {
 		return nil, findings
 	}

@@ -22,7 +22,7 @@ type Plan struct {
 	Grants     []Grant
 	Policies   []Policy
 	Monitoring monitoring.Monitoring
-	Members    []string // of the plan of a group: the operators
+	Members    []*Plan // of the plan of a group: the operators
 }
 
 // Operator identifies the operator on every emitted object.
@@ -235,6 +235,7 @@ type Trigger struct {
 	On      []string // dependencies
 	Call    *Call    // a request to the API server; nil: submit a Workflow
 	Worker  string   // that the event is sent to; empty: none
+	For     string   // the operator that the worker runs for the event
 	Enqueue bool     // submit the Workflow that finds the custom resources which refer to a changed object
 }
 
@@ -347,6 +348,7 @@ type Runtime struct {
 	EmitsEvents       bool             `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready
 	Chart             bool             `json:"chart,omitempty"`       // the logic reads the spec alone, as the values of a chart
 	Token             *RuntimeToken    `json:"token,omitempty"`       // the rotated token
+	Group             string           `json:"group,omitempty"`       // whose objects the operator shares
 	Worker            string           `json:"worker,omitempty"`      // its Deployment, Service and Lease; empty: Workflows reconcile
 	Workers           []string         `json:"workers,omitempty"`     // those that share the custom resources; empty: there is one
 	Concurrency       int              `json:"concurrency,omitempty"` // custom resources that the worker reconciles at a time
@@ -356,9 +358,10 @@ type Runtime struct {
 
 // RuntimeLogic configures how a worker calls the logic.
 type RuntimeLogic struct {
-	Seconds int64  `json:"seconds"`        // the time limit of a call
-	Port    int32  `json:"port,omitempty"` // of the hook; 0: the command is started for each call
-	Path    string `json:"path,omitempty"`
+	Seconds   int64  `json:"seconds"`        // the time limit of a call
+	Port      int32  `json:"port,omitempty"` // of the hook; 0: the command is started for each call
+	Path      string `json:"path,omitempty"`
+	Workspace string `json:"workspace,omitempty"` // its directory, if other operators have theirs
 }
 
 // RuntimeToken configures the rotation of the Sensors' token.

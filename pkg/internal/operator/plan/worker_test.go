@@ -27,7 +27,7 @@ func TestEventsOfCustomResources(t *testing.T) {
 		for i := range 60 {
 			name := fmt.Sprintf("site-%d", i)
 			var got []string
-			for _, s := range workerSensors(p) {
+			for _, s := range pack("memcached", workerParts(p)) {
 				for _, d := range s.Dependencies {
 					event := object{"type": "ADD", "body": object{"metadata": object{"name": name, "namespace": "shop"}}}
 					if d.Event != "memcached" || evaluate(t, d.JQ, event)["go"] != true {
@@ -57,7 +57,7 @@ func TestEventsOfCustomResources(t *testing.T) {
 func TestEventsOfChildren(t *testing.T) {
 	p := workerPlan(3, 1)
 	got := map[string][]string{}
-	for _, s := range finished(p, workerSensors(p)) {
+	for _, s := range finished(p, pack("memcached", workerParts(p))) {
 		for _, trigger := range s.Triggers {
 			got[trigger.On[0]] = append(got[trigger.On[0]], trigger.Worker)
 		}

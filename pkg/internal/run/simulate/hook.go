@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// hook is the server of a worker's logic. It runs as long as the worker does, or until it
+// hook is the server of a worker's logic, which has no other container. It runs as long as the worker does, or until it
 // ends itself; the next call starts it again, as the kubelet would.
 type hook struct {
 	port    int  // on this machine
@@ -56,7 +56,7 @@ func (w *worker) lostHook() hookCall {
 
 // noteHook adds a call to the trace.
 func (w *worker) noteHook(call hookCall) hookCall {
-	record := Container{Template: w.record.Name, Name: w.logic.Name, Command: w.logic.Command, Output: call.Failure}
+	record := Container{Template: w.record.Name, Name: w.logic[0].Name, Command: w.logic[0].Command, Output: call.Failure}
 	if call.Failure != "" {
 		record.ExitCode = 1
 	}
@@ -66,12 +66,12 @@ func (w *worker) noteHook(call hookCall) hookCall {
 
 // startHook starts the server in the container of the logic.
 func (w *worker) startHook(ctx context.Context) (*hook, error) {
-	inside := int(w.logic.Ports[0].ContainerPort)
+	inside := int(w.logic[0].Ports[0].ContainerPort)
 	port, release, err := portFor(ctx, inside, w.s.runner.Isolated())
 	if err != nil {
 		return nil, err
 	}
-	program := w.logicProgram()
+	program := w.logicProgram(w.logic[0])
 	program.Publish = &Published{Port: inside, On: port}
 	running, stop := context.WithCancel(context.Background())
 	h := &hook{port: port, stop: stop, ended: make(chan struct{}), release: release}

@@ -80,7 +80,11 @@ func (l Local) Run(ctx context.Context, p Program) ([]byte, int, error) {
 	env := append([]string{}, l.Env...)
 	for _, pair := range p.Env {
 		name, value, _ := strings.Cut(pair, "=")
-		env = append(env, name+"="+p.localPath(value))
+		paths := strings.Split(value, ":") // a variable may have several
+		for i, path := range paths {
+			paths[i] = p.localPath(path)
+		}
+		env = append(env, name+"="+strings.Join(paths, ":"))
 	}
 	if tmp := p.localPath("/tmp"); tmp != "/tmp" {
 		env = append(env, "TMPDIR="+tmp)

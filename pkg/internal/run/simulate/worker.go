@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -35,19 +36,20 @@ var workerDriver []byte
 // simulation; it asks the API server for its next command, and handles one at a time.
 type worker struct {
 	pod
-	container, logic corev1.Container // logic is empty if there is none
-	start            sync.Once
-	startErr         error
-	stop             context.CancelFunc
-	mu               sync.Mutex // one command at a time
-	commands         chan workerCommand
-	results          chan workerResult
-	ended            chan error
-	ctx              context.Context // of the current command
-	callErr          error           // why the logic could not be called in it
-	records          []Container     // of the logic, in the current command
-	hook             *hook           // the server of the logic, while it runs
-	timers           map[string]nextTurn
+	container corev1.Container
+	logic     []corev1.Container // of the operators that have one
+	start     sync.Once
+	startErr  error
+	stop      context.CancelFunc
+	mu        sync.Mutex // one command at a time
+	commands  chan workerCommand
+	results   chan workerResult
+	ended     chan error
+	ctx       context.Context // of the current command
+	callErr   error           // why the logic could not be called in it
+	records   []Container     // of the logic, in the current command
+	hook      *hook           // the server of the logic, while it runs
+	timers    map[string]nextTurn
 }
 
 // nextTurn is when a worker runs a custom resource without an event; that of the empty key is a
@@ -60,9 +62,10 @@ type nextTurn struct {
 // workerCommand is an event of the Sensor, or the key of a custom resource whose time has
 // come; the empty key is a look at all.
 type workerCommand struct {
-	Event json.RawMessage `json:"event,omitempty"`
-	Key   string          `json:"key"`
-	Start bool            `json:"start,omitempty"` // the look of a worker that has just started
+	Event    json.RawMessage `json:"event,omitempty"`
+	Operator string          `json:"operator,omitempty"` // of the event
+	Key      string          `json:"key"`                // of several operators, with the name of one
+	Start    bool            `json:"start,omitempty"`    // the look of a worker that has just started
 }
 
 type workerResult struct {
@@ -88,9 +91,7 @@ func (s *Simulation) newWorker(d *appsv1.Deployment) *worker {
 		container: spec.Containers[0], commands: make(chan workerCommand), results: make(chan workerResult), ended: make(chan error, 1),
 		timers: map[string]nextTurn{},
 	}
-	if len(spec.Containers) > 1 {
-		w.logic = spec.Containers[1]
-	}
+	w.logic = spec.Containers[1:]
 	w.pod = pod{
 		run: &run{s: s, spec: wfv1.WorkflowSpec{ServiceAccountName: spec.ServiceAccountName}, record: &Workflow{
 			Namespace: d.Namespace, Name: d.Name, Origin: Origin{Kind: "Deployment", Name: d.Name},
@@ -197,7 +198,7 @@ func (w *worker) remember(result workerResult) {
 	w.s.normalizeCalls(calls)
 	for i, turn := range result.Turns {
 		delete(w.timers, turn.Key)
-		record := &Workflow{Namespace: w.record.Namespace, Name: w.record.Name, Origin: w.record.Origin, Key: turn.Key}
+		record := &Workflow{Namespace: w.record.Namespace, Name: w.record.Name, Origin: w.record.Origin, Key: ofOperator(turn.Key)}
 		if turn.Code != 0 {
 			record.Failure = turn.Line
 		}
@@ -221,6 +222,9 @@ func (w *worker) remember(result workerResult) {
 		}
 	}
 }
+
+// ofOperator returns the key of a custom resource without the name of its operator.
+func ofOperator(key string) string { return key[strings.LastIndex(key, " ")+1:] }
 
 // ServeHTTP serves the requests of the program: for its commands, and those to the API
 // server.
@@ -250,11 +254,11 @@ func (w *worker) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 			return
 		}
 	case "call":
-		var call struct{ Directory, Key string }
+		var call struct{ Container, Directory, Key string }
 		if err := json.Unmarshal(body, &call); err != nil {
 			return
 		}
-		answer = w.call(call.Directory, call.Key)
+		answer = w.call(call.Container, call.Directory, call.Key)
 	case "serve":
 		answer = w.serveHook()
 	case "lost":
@@ -274,10 +278,11 @@ type workerCall struct {
 }
 
 // call runs the logic as the shell in its container does.
-func (w *worker) call(directory, key string) workerCall {
+func (w *worker) call(container, directory, key string) workerCall {
 	const workspace = "/workspace"
 	dir := workspace + "/" + directory
-	program := w.logicProgram()
+	logic := w.logic[slices.IndexFunc(w.logic, func(c corev1.Container) bool { return c.Name == container })]
+	program := w.logicProgram(logic)
 	program.Env = append(program.Env, "ARGOPERATOR_KEY="+key, "ARGOPERATOR_REQUEST="+dir+"/request.json",
 		"ARGOPERATOR_RESPONSE="+dir+"/response.json")
 	ctx, stop := withDeadline(w.ctx, w.config().Logic.Seconds)
@@ -287,23 +292,23 @@ func (w *worker) call(directory, key string) workerCall {
 	local := program.localPath(dir)
 	_ = os.WriteFile(filepath.Join(local, "output"), output, 0o644)
 	record := Container{
-		Template: w.record.Name, Name: w.logic.Name, Command: program.Command,
+		Template: w.record.Name, Name: logic.Name, Command: program.Command,
 		Output: withMountPaths(string(output), program.Mounts), ExitCode: code,
 	}
 	switch {
 	case err != nil && late != nil:
 		record.ExitCode, record.Killed = exitKilled, late.Error()
 	case err != nil:
-		record.ExitCode, w.callErr = notFound, fmt.Errorf("container %s: %w", w.logic.Name, err)
+		record.ExitCode, w.callErr = notFound, fmt.Errorf("container %s: %w", logic.Name, err)
 	}
 	w.records = append(w.records, record)
 	return workerCall{record.Killed == "", record.ExitCode}
 }
 
-// logicProgram returns the user's program.
-func (w *worker) logicProgram() Program {
-	program, _ := w.program(w.logic)
-	program.Command, program.Digest = own(program.Command), w.coder().of(w.logic).Digest
+// logicProgram returns the user's program in a container.
+func (w *worker) logicProgram(logic corev1.Container) Program {
+	program, _ := w.program(logic)
+	program.Command, program.Digest = own(program.Command), w.coder().of(logic).Digest
 	return program
 }
 
@@ -321,11 +326,17 @@ type workerConfig struct {
 func (w *worker) config() workerConfig {
 	var config workerConfig
 	for _, v := range w.template.Volumes {
-		if v.ConfigMap == nil {
+		if v.ConfigMap == nil || v.Name != "runtime" && v.Name != "operators" {
 			continue
 		}
-		if files := w.s.configMaps[w.record.Namespace+"/"+v.ConfigMap.Name]; files != nil && files.Data["config.json"] != "" {
-			_ = json.Unmarshal([]byte(files.Data["config.json"]), &config) // argoperator's own
+		files := w.s.configMaps[w.record.Namespace+"/"+v.ConfigMap.Name]
+		if files == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(files.Data)) { // operators of a group have the same
+			if strings.HasSuffix(name, ".json") {
+				_ = json.Unmarshal([]byte(files.Data[name]), &config) // argoperator's own
+			}
 		}
 	}
 	return config
@@ -359,6 +370,7 @@ func (t workerTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
 		return nil, fmt.Errorf("decoding an event: %w", err)
 	}
+	body.Operator = strings.TrimPrefix(r.URL.Path, "/")
 	result, err := t.worker.do(t.ctx, body)
 	if err != nil {
 		return nil, &brokenError{err}

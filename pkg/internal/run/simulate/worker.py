@@ -43,11 +43,11 @@ class Hurry:
 class Simulated(Programs):
     """Lets the simulation run the program."""
 
-    def __init__(self, simulation, seconds):
-        self.simulation, self.seconds = simulation, seconds
+    def __init__(self, simulation, container, seconds):
+        self.simulation, self.container, self.seconds = simulation, container, seconds
 
     def start(self, name, key):
-        answer = self.simulation.ask("call", {"directory": name, "key": key})
+        answer = self.simulation.ask("call", {"container": self.container, "directory": name, "key": key})
         return answer["inTime"], answer["code"]
 
 
@@ -78,34 +78,44 @@ def simulated(simulation, logic):
     """What calls the logic of a configuration."""
     if logic.get("port"):
         return Served(simulation, logic)
-    return Simulated(simulation, logic["seconds"])
+    return Simulated(simulation, logic.get("workspace", "workspace").replace("workspace", "logic", 1), logic["seconds"])
+
+
+def named(worker, name, key):
+    """The key of a custom resource, with the name of its operator if there are several."""
+    return f"{name} {key}" if len(worker.operators) > 1 else key
 
 
 def main(env, arguments):
     hurry, simulation = Hurry(), Simulation(env["ARGOPERATOR_API"])
     times = (hurry.sleep, hurry) if "hurry" in arguments else (time.sleep, time.monotonic)
     worker = Worker(env, read_configs(env), utc_now, *times)
-    operator = next(iter(worker.operators.values()))
-    operator.looked = True  # the replay of all custom resources comes before events of other objects
-    if operator.config.get("logic"):
-        operator.logic = simulated(simulation, operator.config["logic"])
+    for operator in worker.operators.values():
+        operator.looked = True  # the replay of all custom resources comes before events of other objects
+        if operator.config.get("logic"):
+            operator.logic = simulated(simulation, operator.config["logic"])
     client, result = worker.client(), {}
     while True:
         command, turns = simulation.ask("next", result), []
         requested = []
         if command.get("event"):
-            requested = worker.turns_for(operator.name, command["event"])
+            requested = worker.turns_for(command["operator"], command["event"])
         elif command.get("start"):
-            operator.looked = False
+            for operator in worker.operators.values():
+                operator.looked = False
             worker.start()
+        elif command["key"].strip():
+            name, _, key = command["key"].rpartition(" ")
+            worker.keys.ask((name or next(iter(worker.operators)), key), DUE, always=True)
         else:
-            worker.keys.ask((operator.name, command["key"]), DUE if command["key"] else "resync", always=True)
+            for name in worker.operators:
+                worker.keys.ask((name, ""), "resync", always=True)
         while worker.keys.length():
             turn = worker.keys.take()
             code, line = worker.serve(turn, client)
-            turns.append({"key": turn.key[1], "code": code, "line": line})
-        waits = [{"key": key, "seconds": at - worker.clock(), "retry": cause != DUE}
-                 for (_, key), (at, cause) in worker.keys.due.items() if key or cause != DUE]
+            turns.append({"key": named(worker, *turn.key), "code": code, "line": line})
+        waits = [{"key": named(worker, *both), "seconds": at - worker.clock(), "retry": cause != DUE}
+                 for both, (at, cause) in worker.keys.due.items() if both[1] or cause != DUE]
         worker.keys.due.clear()
         result = {"acknowledged": all(turn and not turn.lost for turn in requested), "turns": turns, "waits": waits}
 

@@ -40,7 +40,7 @@ func drawTargets(d *drawing) *targets {
 					install[key] = shared[key]
 				}
 			}
-			spec["install"] = install
+			spec["install"], spec["reconcile"] = install, with(spec["reconcile"].(map[string]any), "engine", "worker")
 		}
 	}
 	return t

@@ -110,19 +110,24 @@ func (c *Case) given(crd *apiextensionsv1.CustomResourceDefinition, several bool
 }
 
 // Definition returns the definition with the engine; empty: the default. Only worker has
-// shards.
+// shards and groups.
 func (c *Case) Definition(engine plan.Engine) []byte {
 	spec := maps.Clone(c.spec)
-	reconcile, _ := spec["reconcile"].(map[string]any)
-	if engine != plan.Worker && reconcile["shards"] != nil { // the other engines have none
-		reconcile = maps.Clone(reconcile)
-		delete(reconcile, "shards")
+	sections := map[string]map[string]any{}
+	for section, key := range map[string]string{"reconcile": "shards", "install": "group"} {
+		of, _ := spec[section].(map[string]any)
+		if of = maps.Clone(of); engine != plan.Worker {
+			delete(of, key)
+		}
+		sections[section] = of
 	}
 	if engine != "" {
-		reconcile = with(reconcile, "engine", string(engine))
+		sections["reconcile"] = with(sections["reconcile"], "engine", string(engine))
 	}
-	if spec["reconcile"] = reconcile; len(reconcile) == 0 {
-		delete(spec, "reconcile")
+	for section, of := range sections {
+		if spec[section] = of; len(of) == 0 {
+			delete(spec, section)
+		}
 	}
 	return document(spec)
 }

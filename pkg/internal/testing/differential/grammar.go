@@ -453,6 +453,9 @@ func (d *definition) settings() {
 		}
 		install["allowedNamespaces"] = allowed
 	}
+	if d.rarely("install.group", 6) && reconcile["shards"] == nil {
+		install["group"] = "crew"
+	}
 	if d.rarely("install.policies", 6) {
 		install["admissionPolicies"] = false
 	}

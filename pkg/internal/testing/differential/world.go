@@ -69,7 +69,12 @@ func (c *Case) planned(engine plan.Engine) (operator, diag.List) {
 			kinds = append(kinds, crd)
 		}
 	}
-	return operator{plan: p, objects: manifest.Build(p), kinds: kinds, prepared: simulate.NewPrepared()}, nil
+	objects := manifest.Build(p)
+	if p.Shared.Group != "" {
+		group, _, _ := plan.Group([]*plan.Plan{p})
+		objects = append(manifest.BuildMember(p), manifest.BuildGroup(group)...)
+	}
+	return operator{plan: p, objects: objects, kinds: kinds, prepared: simulate.NewPrepared()}, nil
 }
 
 // begin starts a cluster with the operator.

@@ -27,7 +27,7 @@ func (o objects) pods() []argo.Pod {
 // until its reconcile has ended.
 func checkPost(r *problem.Report, o objects, t argo.Trigger) {
 	h, at := t.Template.HTTP, t.Path.Child("template", "http")
-	w, why := o.Receiver(t)
+	script, why := o.Receiver(t)
 	if why != "" {
 		r.Add(at.Child("url"), codeRequest, "", "no worker gets the events: %s", why)
 		return
@@ -42,7 +42,7 @@ func checkPost(r *problem.Report, o objects, t argo.Trigger) {
 			r.Add(at.Child("payload"), codeRequest, "take event", "the worker does not get the event of dependency %q", dependency)
 		}
 	}
-	if script, _ := w.Script(o.Objects); h.Timeout <= script.Config.Logic.Seconds || h.Timeout <= argo.MaxHTTPTimeout {
+	if h.Timeout <= script.Config.Logic.Seconds || h.Timeout <= argo.MaxHTTPTimeout {
 		r.Add(at.Child("timeout"), codeTimeout, "set it to more than the time limit of the logic",
 			"the Sensor gives up before the reconcile has ended, and sends the event again")
 	}
@@ -55,11 +55,10 @@ func repairs(o objects, s *eventsv1.Sensor) bool {
 		if !t.PostsInCluster() {
 			continue
 		}
-		w, why := o.Receiver(t)
+		script, why := o.Receiver(t)
 		if why != "" {
 			continue // requests reports it
 		}
-		script, _ := w.Script(o.Objects)
 		knows := slices.ContainsFunc(s.Spec.Dependencies, func(d eventsv1.EventDependency) bool {
 			return d.EventSourceName == script.Config.EventSource
 		})
