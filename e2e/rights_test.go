@@ -151,6 +151,8 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 		}
 	case role == "sensor" && (resource == "argoproj.io/workflows" || resource == "argoproj.io/workflowtaskresults") && w.subject.engine == "direct":
 		return "a request is rejected", func() { w.occupy(t, name); created() }
+	case r.right == "create coordination.k8s.io/leases":
+		return "the Lease is gone", func() { run(t, nil, "kubectl", "delete", "lease", "-n", operators, r.account) }
 	case role == "worker" && (resource == "argoproj.io/sensors" || resource == "argoproj.io/eventsources"):
 		return "no events arrive any more", func() { w.cluster.scaleParts(t, w.ofSensor(), 0) }
 	case role == "resync":
