@@ -24,7 +24,8 @@ class Lease:
 
     def __init__(self, client, config, identity, clock=time.monotonic, now=None):
         self.client, self.identity, self.clock = client, identity, clock
-        self.name, self.labels = config["worker"], {MANAGED_BY: "argoperator", NAME: config.get("group") or config["operator"], COMPONENT: "operator"}
+        self.name, owner = config["worker"], config.get("group") or config["operator"]
+        self.labels = {MANAGED_BY: "argoperator", NAME: owner, COMPONENT: "operator"}
         client.timeout, client.budget = RENEWAL, 0  # the next renewal is the retry
         self.collection = path_of(LEASES, config["namespace"])
         self.path = path_of(LEASES, config["namespace"], self.name)
