@@ -288,7 +288,6 @@ var notDrawn = map[string]string{
 	"reconcile.concurrency":                          "how many custom resources run at a time: tests of the worker's queue play it",
 	"reconcile.engine":                               "each definition is played on every engine that supports it",
 	"install.namespace":                              "a name of where the operator runs",
-	"install.group":                                  "several operators in one: TestGroup plays it",
 	"install.eventBus":                               "the API server in memory has no bus",
 	"install.permissions":                            "the API server in memory enforces no rights",
 	"install.replicas":                               "the number of pods, which events do not show",
