@@ -41,30 +41,23 @@ func ExampleGenerate() {
 	// CustomResourceDefinition nests.zoo.example.com
 	// ServiceAccount nest-source
 	// ServiceAccount nest-sensor
-	// ServiceAccount nest-workflow
-	// ServiceAccount nest-resync
+	// ServiceAccount nest-worker
 	// ClusterRole zoo:nest-source
-	// ClusterRole zoo:nest-workflow
-	// ClusterRole zoo:nest-resync
+	// ClusterRole zoo:nest-worker
 	// ClusterRole nests.zoo.example.com:view
 	// ClusterRole nests.zoo.example.com:edit
 	// ClusterRoleBinding zoo:nest-source
-	// ClusterRoleBinding zoo:nest-workflow
-	// ClusterRoleBinding zoo:nest-resync
-	// Role nest-sensor
-	// Role nest-workflow
-	// Role nest-resync
-	// RoleBinding nest-sensor
-	// RoleBinding nest-workflow
-	// RoleBinding nest-resync
+	// ClusterRoleBinding zoo:nest-worker
+	// Role nest-worker
+	// RoleBinding nest-worker
 	// ValidatingAdmissionPolicy zoo.nest.accounts
 	// ValidatingAdmissionPolicyBinding zoo.nest.accounts
 	// ValidatingAdmissionPolicy zoo.nest.children
 	// ValidatingAdmissionPolicyBinding zoo.nest.children
 	// ConfigMap nest-logic
 	// ConfigMap nest-runtime
-	// WorkflowTemplate nest-reconcile
-	// CronWorkflow nest-resync
+	// Service nest-worker
+	// Deployment nest-worker
 	// EventSource nest
 	// Sensor nest
 }

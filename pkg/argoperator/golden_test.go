@@ -32,15 +32,15 @@ var whole = []string{"*/*"}
 
 // goldens has a row for every example and every definition in testdata/operators.
 // The golden files contain one complete operator of each engine; for the others,
-// only the objects that differ from those three.
+// only the objects that differ from those four.
 var goldens = []golden{
 	{"memcached", "the direct engine", whole},
-	{"cleanup", "the workflow engine, with logic and a finalizer", whole},
+	{"cleanup", "the workflow engine, with logic, a finalizer and a related object", whole},
 	{"memcached-tutorial", "the steps engine", whole},
 
-	{"ansible", "logic files in directories, environment variables", []string{"ConfigMap/ansible-logic", "WorkflowTemplate/ansible-reconcile"}},
-	{"at", "resyncAfter: a Workflow that waits, and the permission to create it", []string{"Role/at-workflow", "WorkflowTemplate/at-timer"}},
-	{"configwatcher", "related resources: a Workflow for the owners of a changed resource, and the permissions", []string{"ClusterRole/*-workflow", "ClusterRole/*-resync", "WorkflowTemplate/*-enqueue", "EventSource/*"}},
+	{"ansible", "the worker engine; logic files in directories, environment variables", whole},
+	{"at", "resyncAfter: the worker waits", []string{"Role/at-worker", "Deployment/at-worker"}},
+	{"configwatcher", "related resources, and the permissions", []string{"ClusterRole/*-worker", "EventSource/*", "Sensor/*"}},
 	{"cronjob", "a custom plural, defaults and enums in the schema; logic in two files", []string{"CustomResourceDefinition/*", "ConfigMap/cronjob-logic"}},
 	{"existing", "an existing kind: no CustomResourceDefinition, no user roles", []string{"ClusterRole/*", "ClusterRoleBinding/*", "EventSource/*", "Sensor/*"}},
 	{"foo", "a name from the spec: objects listed in the status", []string{"CustomResourceDefinition/*", "ClusterRole/*-sensor", "ValidatingAdmissionPolicy/*.observed", "Sensor/*"}},
@@ -54,11 +54,11 @@ var goldens = []golden{
 	{"monitored", "metrics and alerts of the direct engine", []string{"CronWorkflow/sites-resync", "PodMonitor/*", "PrometheusRule/*"}},
 	{"monitored-pods", "metrics and alerts of the workflow engine; forEach in the pod", []string{"ConfigMap/groups-runtime", "WorkflowTemplate/groups-reconcile", "PrometheusRule/*"}},
 	{"monitored-worker", "the worker engine, with metrics and alerts", []string{"Service/*", "Sensor/*", "PodMonitor/*", "PrometheusRule/*"}},
-	{"mysqlcluster", "templates and logic together, related resources, a finalizer", []string{"ClusterRole/*-workflow", "ConfigMap/*-runtime", "Sensor/*"}},
+	{"mysqlcluster", "templates and logic together, related resources, a finalizer", []string{"ClusterRole/*-worker", "ConfigMap/*-runtime", "Sensor/*"}},
 	{"namespaces", "two watched namespaces: bindings in each, and no cluster-wide permissions", []string{"Role/*", "RoleBinding/*", "EventSource/*"}},
-	{"policy", "labels and annotations, cluster scope, two versions, orphans, timeouts, retries", []string{
+	{"policy", "labels and annotations, cluster scope, two versions, orphans, timeouts, retries, a Workflow that waits", []string{
 		"CustomResourceDefinition/*", "ServiceAccount/*-source", "Role/platform:*", "RoleBinding/platform:*", "ValidatingAdmissionPolicy/*.children",
-		"ConfigMap/*", "WorkflowTemplate/*-reconcile", "CronWorkflow/*", "EventSource/*",
+		"ConfigMap/*", "WorkflowTemplate/*", "CronWorkflow/*", "EventSource/*",
 	}},
 	{"rotated-token", "a token that a CronWorkflow rotates", []string{"*/note-token", "Secret/note-rotated-token"}},
 	{"secret-copier", "a finalizer on an existing kind, an annotation selector, children in other namespaces", []string{"ClusterRole/*", "ConfigMap/*-runtime", "EventSource/*"}},
@@ -71,7 +71,7 @@ var goldens = []golden{
 
 // TestGolden compares the objects selected in goldens with the files in
 // testdata/golden; UPDATE=1 rewrites them. The other objects differ from those of
-// the three complete operators in little more than names. They are generated twice
+// the four complete operators in little more than names. They are generated twice
 // here, must have no finding, and pass checkObjects. The tests of the examples and
 // of testdata/behaviour cover their behavior, in memory and on a cluster.
 func TestGolden(t *testing.T) {

@@ -38,7 +38,7 @@ var branches = map[string]string{
 }
 
 func withLogic(logic string) string {
-	return "children: [{name: config, apiVersion: v1, kind: ConfigMap}]\n  " + logic
+	return "children: [{name: config, apiVersion: v1, kind: ConfigMap}]\n  reconcile: {engine: workflow}\n  " + logic
 }
 
 // objectsOf generates the operator of a branch with a script.

@@ -447,7 +447,7 @@ type Finalizer struct {
 
 // Reconcile is the engine of the operator, with its resync, retries and timeout.
 type Reconcile struct {
-	// Engine that runs a reconcile. `auto` selects `direct` if it supports the definition, else `workflow`. See
+	// Engine that runs a reconcile. `auto` selects the first of `direct`, `worker` and `workflow` that supports the definition. See
 	// [engines](../explanation/engines.md).
 	// +default=auto
 	Engine string `json:"engine,omitempty"         jsonschema:"enum=auto,enum=direct,enum=worker,enum=workflow,enum=steps"`

@@ -24,8 +24,8 @@ func (r Reason) equal(other Reason) bool {
 	return r.Message == other.Message && slices.Equal(r.Path, other.Path)
 }
 
-// chooseEngine returns the engine that the definition names or, for auto, direct if it
-// supports the definition and otherwise workflow or worker, with what each engine does not support. The
+// chooseEngine returns the engine that the definition names or, for auto, the first of direct,
+// worker and workflow that supports the definition, with what each engine does not support. The
 // findings list that of the engine.
 func chooseEngine(p *declared, d *definition.Definition) (Engine, map[Engine][]Reason, diag.List) {
 	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p, d), Worker: workerReasons(p)}
@@ -42,15 +42,16 @@ func chooseEngine(p *declared, d *definition.Definition) (Engine, map[Engine][]R
 	return engine, against, append(engineErrors(d, engine, against), findings...)
 }
 
-// AutoEngine returns the engine that auto selects, by what each does not support.
+// AutoEngine returns the engine that auto selects, by what each does not support: of a definition
+// that none supports, the findings say what keeps it from a worker.
 func AutoEngine(against map[Engine][]Reason) Engine {
 	switch {
 	case len(against[Direct]) == 0:
 		return Direct
-	case len(against[Workflow]) > 0 && len(against[Worker]) == 0:
-		return Worker
+	case len(against[Worker]) > 0 && len(against[Workflow]) == 0:
+		return Workflow
 	}
-	return Workflow
+	return Worker
 }
 
 // onlyDirect warns of a key for the direct engine where engine: auto cannot choose it.

@@ -26,7 +26,9 @@ func TestChanceAttacked(t *testing.T) {
 		{"examples/memcached/operator.yaml", "", 60},
 		{"examples/webapp/operator.yaml", "", 20},
 		{"examples/memcached/operator.yaml", byWorkflow + unprotected, 1},
-		{"examples/memcached-logic/operator.yaml", unprotected, 1},
+		{"examples/memcached-logic/operator.yaml", byWorkflow + unprotected, 1},
+		{"examples/memcached/operator.yaml", byWorker + unprotected, 1},
+		{"examples/memcached-logic/operator.yaml", byWorker + unprotected, 1},
 	} {
 		o, err := openWith(filepath.Join(root, tt.file), tt.more)
 		if err != nil {
@@ -178,11 +180,23 @@ func (w *table) untouched() error {
 // no such custom resource.
 var plainKey = regexp.MustCompile(`^[a-z0-9]+\.[a-z0-9]+$`)
 
+// keyFor returns the key that a delivery passes to a Workflow or a worker.
+func keyFor(d *simulate.Delivery) string {
+	if event, posted := d.Transformed["event"].(map[string]any); posted {
+		return fmt.Sprint(event["key"])
+	}
+	return fmt.Sprint(d.Transformed["key"])
+}
+
 // TestHostileUnrelated checks that owner labels and references on unrelated objects
 // have no effect and are never evaluated.
 func TestHostileUnrelated(t *testing.T) {
 	for _, tt := range []struct{ name, file, more string }{
-		{"direct", "operator.yaml", ""}, {"workflow", "operator.yaml", byWorkflow + unprotected}, {"logic", "logic/operator.yaml", unprotected},
+		{"direct", "operator.yaml", ""},
+		{"workflow", "operator.yaml", byWorkflow + unprotected},
+		{"workflow with logic", "logic/operator.yaml", byWorkflow + unprotected},
+		{"worker", "operator.yaml", byWorker + unprotected},
+		{"worker with logic", "logic/operator.yaml", byWorker + unprotected},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := hostileWorld(t, tt.file, tt.more)
@@ -221,7 +235,7 @@ func TestHostileUnrelated(t *testing.T) {
 				t.Errorf("the custom resource or its children were\n%.3000s\nand are\n%.3000s", before, now)
 			}
 			for _, step := range w.Trace()[steps:] {
-				if d := step.Delivery; d != nil && len(d.Attempts) > 0 && !plainKey.MatchString(fmt.Sprint(d.Transformed["key"])) {
+				if d := step.Delivery; d != nil && len(d.Attempts) > 0 && !plainKey.MatchString(keyFor(d)) {
 					t.Errorf("trigger %s was executed: %.500s", d.Trigger, text(d.Transformed))
 				}
 			}

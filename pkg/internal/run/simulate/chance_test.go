@@ -52,8 +52,8 @@ func TestChanceWorkflow(t *testing.T) {
 		t.Skip("slow")
 	}
 	for _, tt := range []struct{ name, file, more string }{
-		{"logic", "examples/memcached-logic/operator.yaml", ""},
-		{"templates", "examples/memcached/operator.yaml", "  reconcile: {engine: workflow}\n"},
+		{"logic", "examples/memcached-logic/operator.yaml", byWorkflow},
+		{"templates", "examples/memcached/operator.yaml", byWorkflow},
 	} {
 		o, err := openWith(filepath.Join(root, tt.file), tt.more)
 		if err != nil {
@@ -69,9 +69,9 @@ func TestChanceWorker(t *testing.T) {
 		name, file, more string
 		seeds            int
 	}{
-		{"templates", "examples/memcached/operator.yaml", "  reconcile: {engine: worker}\n", 10},
-		{"children", "examples/webapp/operator.yaml", "  reconcile: {engine: worker}\n", 5},
-		{"logic", "examples/memcached-logic/operator.yaml", "  reconcile: {engine: worker}\n", 1},
+		{"templates", "examples/memcached/operator.yaml", byWorker, 10},
+		{"children", "examples/webapp/operator.yaml", byWorker, 5},
+		{"logic", "examples/memcached-logic/operator.yaml", byWorker, 1},
 	} {
 		o, err := openWith(filepath.Join(root, tt.file), tt.more)
 		if err != nil {

@@ -26,6 +26,7 @@ const (
 	hostile     = root + "/testdata/hostile"
 	hostileText = "hostile.example.com/text"
 	byWorkflow  = "  reconcile: {engine: workflow}\n"
+	byWorker    = "  reconcile: {engine: worker}\n"
 	// token is in the output only if a template was evaluated.
 	token = "open-sesame"
 )
@@ -179,11 +180,13 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestHostileWorkflow passes the texts through the Workflow and its pod.
-func TestHostileWorkflow(t *testing.T) {
+// TestHostilePods passes the texts through the Workflow and its pod, and through a worker.
+func TestHostilePods(t *testing.T) {
 	for _, tt := range []struct{ name, file, more string }{
-		{"templates", "operator.yaml", byWorkflow},
-		{"logic", "logic/operator.yaml", ""},
+		{"templates in Workflows", "operator.yaml", byWorkflow},
+		{"logic in Workflows", "logic/operator.yaml", byWorkflow},
+		{"templates in a worker", "operator.yaml", byWorker},
+		{"logic in a worker", "logic/operator.yaml", byWorker},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := hostileWorld(t, tt.file, tt.more)
@@ -199,7 +202,9 @@ func TestHostileWorkflow(t *testing.T) {
 			}
 			w.settle()
 			w.checkTexts(cr)
-			w.checkArguments()
+			if tt.more == byWorkflow {
+				w.checkArguments()
+			}
 		})
 	}
 }
@@ -280,7 +285,9 @@ func TestHostileTooLarge(t *testing.T) {
 	long := hostileTexts(t)["long-250k"]
 	for _, tt := range []struct{ name, file, more, want string }{
 		{"templates", "operator.yaml", byWorkflow, "the children are larger together than a pod takes"},
-		{"logic", "logic/operator.yaml", "", ""},
+		{"logic", "logic/operator.yaml", byWorkflow, ""},
+		{"worker", "operator.yaml", byWorker, ""},
+		{"logic in a worker", "logic/operator.yaml", byWorker, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := hostileWorld(t, tt.file, tt.more)
@@ -347,7 +354,15 @@ func TestHostileNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fine, inexact, _ := strings.Cut(string(data), "!")
-	for _, engine := range []struct{ name, file, more string }{{"direct", "operator.yaml", ""}, {"templates", "operator.yaml", byWorkflow}, {"logic", "logic/operator.yaml", ""}} {
+	for _, engine := range []struct {
+		name, file, more string
+		exact            bool // no Sensor computes the children
+	}{
+		{"direct", "operator.yaml", "", false},
+		{"templates", "operator.yaml", byWorkflow, false},
+		{"logic", "logic/operator.yaml", byWorkflow, true},
+		{"worker", "operator.yaml", byWorker, true},
+	} {
 		t.Run(engine.name, func(t *testing.T) {
 			numbers := append(strings.Fields(fine), strings.Fields(inexact)...)
 			if engine.name != "direct" { // limits the run time
@@ -361,7 +376,7 @@ func TestHostileNumbers(t *testing.T) {
 					spec = spec[:len(spec)-1] + `,"count":` + number + `}`
 				}
 				w.sendEcho(spec)
-				refused := slices.Contains(strings.Fields(inexact), number) && engine.name != "logic"
+				refused := slices.Contains(strings.Fields(inexact), number) && !engine.exact
 				status := text(w.get(echo(nil))["status"])
 				things := w.exactThings()
 				switch {

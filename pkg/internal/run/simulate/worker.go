@@ -200,7 +200,7 @@ func (w *worker) remember(result workerResult) {
 		delete(w.timers, turn.Key)
 		record := &Workflow{Namespace: w.record.Namespace, Name: w.record.Name, Origin: w.record.Origin, Key: ofOperator(turn.Key)}
 		if turn.Code != 0 {
-			record.Failure = turn.Line
+			record.Failure = failureOfTurn(turn.Line)
 		}
 		main := Container{Template: w.record.Name, Name: w.container.Name, Output: turn.Line + "\n", ExitCode: turn.Code}
 		if i == len(result.Turns)-1 {
@@ -225,6 +225,18 @@ func (w *worker) remember(result workerResult) {
 
 // ofOperator returns the key of a custom resource without the name of its operator.
 func ofOperator(key string) string { return key[strings.LastIndex(key, " ")+1:] }
+
+// failureOfTurn returns why a reconcile failed, of its line in the log: without the cause, the
+// requests and the duration, which no two runs have in common.
+func failureOfTurn(line string) string {
+	if _, told, found := strings.Cut(line, " ms; "); found {
+		line = told
+	}
+	if i := strings.Index(line, "failed: "); i >= 0 {
+		line = line[i:]
+	}
+	return line
+}
 
 // ServeHTTP serves the requests of the program: for its commands, and those to the API
 // server.

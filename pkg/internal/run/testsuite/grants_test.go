@@ -56,7 +56,7 @@ type observed struct {
 // of other tools in the language of this one, and of testdata/behaviour, which
 // cover error-prone behavior of operators. TestDocsRun leaves the tests of the examples to
 // it. A definition with `engine: ENGINE` runs
-// with both engines that support templates.
+// with each engine that supports templates.
 //
 // It also compares the permissions of these operators with their requests: every
 // request must be granted, and every permission must be used by an operator that
@@ -197,7 +197,7 @@ func operatorsUnderTest(t *testing.T) map[string]string {
 				out[filepath.Base(dir)] = dir
 				continue
 			}
-			for _, engine := range []string{"direct", "workflow"} {
+			for _, engine := range []string{"direct", "worker", "workflow"} {
 				copied := t.TempDir()
 				if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 					t.Fatal(err)

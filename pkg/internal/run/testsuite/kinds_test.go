@@ -230,13 +230,13 @@ spec:
 // step may write the status of any object.
 func TestStatusOfObjects(t *testing.T) {
 	t.Parallel()
-	definition := `
+	const definition = `
 apiVersion: argoperator.dev/v1alpha1
 kind: Operator
 metadata: {name: counts}
 spec:
   api: {group: example.com, kind: Count, versions: [{name: v1, schema: {spec: {pod: string}}}]}
-  reconcile: {engine: workflow}
+  reconcile: {engine: ENGINE}
   related:
   - {name: pod, apiVersion: v1, kind: Pod, namespace: kube-system, names: ["${ .spec.pod }"]}
   - {name: thing, apiVersion: example.org/v1, kind: Thing, plural: things, scope: Cluster, names: ["${ .spec.pod }"]}
@@ -248,7 +248,8 @@ spec:
       metadata: {name: "${ .metadata.name }"}
       data: {pod: '${ $related.pod.status.phase // "unknown" }', thing: '${ $related.thing.status.phase // "unknown" }'}
 `
-	allPass(t, run(t, nil, definition, `
+	for _, engine := range []string{"workflow", "worker"} {
+		allPass(t, run(t, nil, strings.ReplaceAll(definition, "ENGINE", engine), `
 apiVersion: argoperator.dev/v1alpha1
 kind: OperatorTest
 metadata: {name: life}
@@ -279,6 +280,7 @@ spec:
     objectStatus: {kind: ConfigMap, name: two, status: {phase: odd}}
     expect: {unchanged: true}
 `))
+	}
 }
 
 // TestUnusualNames requires that every name works that the API server accepts for a
@@ -390,10 +392,9 @@ spec:
 func TestLoops(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct{ rest, value, status string }{
-		"direct": {"reconcile: {engine: direct}", `.status.version // "none"`, `status: {version: "${ $children.c.metadata.resourceVersion }"}`},
-		"workflow": {
-			`related: [{name: self, apiVersion: v1, kind: ConfigMap, names: ["${ .metadata.name }"]}]`, `($related.self.data.v // "") + "a"`, "",
-		},
+		"direct":   {"reconcile: {engine: direct}", `.status.version // "none"`, `status: {version: "${ $children.c.metadata.resourceVersion }"}`},
+		"workflow": {loopOf("workflow"), `($related.self.data.v // "") + "a"`, ""},
+		"worker":   {loopOf("worker"), `($related.self.data.v // "") + "a"`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -432,10 +433,15 @@ spec:
 	}
 }
 
+// loopOf returns the part of a definition whose child refers to itself.
+func loopOf(engine string) string {
+	return `related: [{name: self, apiVersion: v1, kind: ConfigMap, names: ["${ .metadata.name }"]}]` + "\n  reconcile: {engine: " + engine + "}"
+}
+
 // counted returns the numbers of Workflows and events of a trace.
 func counted(trace simulate.Trace) (workflows, events int) {
 	for _, step := range trace {
-		if step.Workflow != nil {
+		if step.Workflow != nil && !step.Workflow.Reconciles() {
 			workflows++
 		}
 		if step.Event != nil {

@@ -136,12 +136,14 @@ func TestFinalizer(t *testing.T) {
 // step, and that later steps are skipped.
 func TestLogicFails(t *testing.T) {
 	t.Parallel()
-	r := inline(t, "echo it broke; exit 1\n", "  steps:\n  - {name: created, create: {}}\n  - {name: deleted, delete: {}}\n")
-	if got := codes(r.Findings()); len(got) != 1 || !strings.HasPrefix(got[0], "step-failed: failed: Workflow") {
-		t.Error(got)
-	}
-	if r.Steps[1].State != testsuite.Skipped || !strings.Contains(r.Findings()[0].Message, "it broke") {
-		t.Errorf("%+v", r.Steps)
+	for engine, kind := range map[string]string{"workflow": "Workflow", "worker": "Deployment"} {
+		r := things(t, "echo it broke; exit 1\n", "  reconcile: {engine: "+engine+"}\n", "  - {name: created, create: {}}\n  - {name: deleted, delete: {}}\n")
+		if got := codes(r.Findings()); len(got) != 1 || !strings.HasPrefix(got[0], "step-failed: failed: "+kind) {
+			t.Error(engine, got)
+		}
+		if r.Steps[1].State != testsuite.Skipped || !strings.Contains(r.Findings()[0].Message, "it broke") {
+			t.Errorf("%s: %+v", engine, r.Steps)
+		}
 	}
 }
 

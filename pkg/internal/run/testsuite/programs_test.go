@@ -40,13 +40,15 @@ func TestRetriesUseSimulatedClock(t *testing.T) {
 func TestLogicRequestsResync(t *testing.T) {
 	t.Parallel()
 	program := `sleep 1.1; echo '{"children": [], "resyncAfterSeconds": 1, "finalized": true}' > "$ARGOPERATOR_RESPONSE"`
-	r := things(t, program, "", `
-  - {name: created, create: {}, expect: {trace: {workflows: 1}}}
-  - {name: once more, timer: {}, expect: {trace: {workflows: 1}}}
-  - {name: and again, timer: {}, expect: {trace: {workflows: 1}}}
-`)
-	if r.State() != testsuite.Passed {
-		t.Error(printed(t, r, "."))
+	for engine, run := range map[string]string{"workflow": "workflows", "worker": "reconciles"} {
+		r := things(t, program, "  reconcile: {engine: "+engine+"}\n", strings.ReplaceAll(`
+  - {name: created, create: {}, expect: {trace: {RUNS: 1}}}
+  - {name: once more, timer: {}, expect: {trace: {RUNS: 1}}}
+  - {name: and again, timer: {}, expect: {trace: {RUNS: 1}}}
+`, "RUNS", run))
+		if r.State() != testsuite.Passed {
+			t.Error(engine, printed(t, r, "."))
+		}
 	}
 }
 
@@ -54,19 +56,27 @@ func TestLogicRequestsResync(t *testing.T) {
 // and that the custom resource has the same status as on a cluster.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
-	start := time.Now()
-	r := things(t, "sleep 300 & sleep 300; wait\n", "  reconcile: {timeout: 10s}\n", `
+	for engine, want := range map[string][2]string{
+		"workflow": {"Step exceeded its deadline; see workflow", "Step exceeded its deadline; container logic (main.sh) stopped after 10s"},
+		"worker":   {"logic: stopped after 10 s; see deployment", "container logic (main.sh) stopped after 10s"},
+	} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			start := time.Now()
+			r := things(t, "sleep 300 & sleep 300; wait\n", "  reconcile: {timeout: 10s, engine: "+engine+"}\n", strings.ReplaceAll(`
   - name: created
     create: {}
     expect:
-      status: {conditions: [{type: Ready, status: "False", reason: ReconcileFailed, message: '${ startswith("reconcile failed: Step exceeded its deadline; see workflow") }'}]}
-`)
-	if took := time.Since(start); took > time.Minute {
-		t.Errorf("it took %s", took)
-	}
-	findings := r.Findings()
-	if len(findings) != 1 || !strings.Contains(findings[0].Message, "Step exceeded its deadline; container logic (main.sh) stopped after 10s") {
-		t.Error(printed(t, r, "."))
+      status: {conditions: [{type: Ready, status: "False", reason: ReconcileFailed, message: '${ startswith("reconcile failed: WANT") }'}]}
+`, "WANT", want[0]))
+			if took := time.Since(start); took > time.Minute {
+				t.Errorf("it took %s", took)
+			}
+			findings := r.Findings()
+			if len(findings) != 1 || !strings.Contains(findings[0].Message, want[1]) {
+				t.Error(printed(t, r, "."))
+			}
+		})
 	}
 }
 
