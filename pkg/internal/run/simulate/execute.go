@@ -110,9 +110,10 @@ func (e *execution) measure() {
 	}
 }
 
-// written returns the size of the files in the pod's volumes.
+// written returns the size of the files in the pod's volumes; 0 for argoperator's own program,
+// which must not end because of what that of a definition writes next to it.
 func (p Program) written() (volumes, temporary int64) {
-	if p.Scratch == "" {
+	if p.Scratch == "" || p.Digest == "" {
 		return 0, 0
 	}
 	tmp := p.localPath("/tmp")
