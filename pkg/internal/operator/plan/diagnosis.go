@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // A Sensor discards the response to a request. So after some failed attempts it starts a
@@ -53,12 +54,15 @@ func diagnosisResults(p *configured) Grant {
 	return g
 }
 
-// diagnosisPolicy restricts the Workflows that the Sensors may create.
+// diagnosisPolicy restricts the Workflows that the Sensors may create, to those of the operator's
+// own WorkflowTemplates: with the engine workflow or steps, for which the policy stays after a
+// change of the engine until somebody deletes it, the Sensors create others.
 func diagnosisPolicy(p *decided) Policy {
+	templates := []string{p.DiagnosisName(), p.Names.WorkflowTemplate, p.EnqueueTemplate()}
 	return Policy{
 		Name: "workflows", Kinds: []Kind{workflowKind}, Creates: true, Accounts: []Account{SensorAccount},
-		Namespaces: []string{p.Shared.Namespace}, Rule: onlyTemplate(p.DiagnosisName()),
-		Message: "this service account may create Workflows only from the WorkflowTemplate " + p.DiagnosisName(),
+		Namespaces: []string{p.Shared.Namespace}, Rule: onlyTemplates(templates...),
+		Message: "this service account may create Workflows only from the WorkflowTemplates " + strings.Join(templates, ", "),
 		Why:     "prevents the service account of the Sensors from running other Workflows or using other service accounts",
 	}
 }

@@ -41,3 +41,8 @@ func execution(e Engine) Execution {
 		}
 	}
 }
+
+// writers returns the accounts that write for one of the engines. Policies exempt all of them, not
+// just that of the engine: after a change of the engine, the policies of the old one stay until
+// somebody deletes them. An account that the operator does not have is a name in its own namespace.
+func writers() []Account { return []Account{SensorAccount, WorkerAccount, ReconcileAccount} }

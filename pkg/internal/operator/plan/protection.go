@@ -38,7 +38,7 @@ func policies(p *decided) []Policy {
 	}
 	if p.Reconcile.StateLocation == InAnnotations {
 		list = append(list, Policy{
-			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
+			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: writers(), Exempt: true,
 			Namespaces: p.Shared.WatchNamespaces, Rule: noNewAnnotations(p.annotationPrefix()),
 			Message: fmt.Sprintf("only operator %s writes annotations that begin with %s", p.Operator.Name, p.annotationPrefix()),
 			Why:     "protects the observed state in annotations, which decides what the operator changes and deletes",
@@ -46,7 +46,7 @@ func policies(p *decided) []Policy {
 	}
 	if p.Reconcile.StateLocation == InStatus {
 		list = append(list, Policy{
-			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
+			Name: "observed", Kinds: []Kind{p.API.Kind}, Accounts: writers(), Exempt: true,
 			Namespaces: p.Shared.WatchNamespaces, Rule: "object.?status.?children == oldObject.?status.?children",
 			Message: fmt.Sprintf("only operator %s writes status.children", p.Operator.Name),
 			Why:     "protects the observed state in the status, which decides what the operator changes and deletes",
@@ -54,7 +54,7 @@ func policies(p *decided) []Policy {
 	}
 	if kinds := p.labelledKinds(); len(kinds) > 0 {
 		list = append(list, Policy{
-			Name: "children", Kinds: kinds, Creates: true, Accounts: []Account{p.Reconcile.Execution.Writer}, Exempt: true,
+			Name: "children", Kinds: kinds, Creates: true, Accounts: writers(), Exempt: true,
 			Namespaces: p.Shared.WatchNamespaces, Rule: notLabelled(p.Operator.Name, p.Shared.Namespace),
 			Message: fmt.Sprintf("only operator %s sets and changes the labels and the annotation of its children", p.Operator.Name),
 			Why: "protects the labels and annotations that decide what the operator changes and deletes, and for which events " +
@@ -180,12 +180,13 @@ var annotationsOnly = strings.Join([]string{
 	sameExcept("object.spec.template.metadata", "oldObject.spec.template.metadata", "annotations"),
 }, " && ")
 
-// onlyTemplate returns CEL that allows a Workflow of one WorkflowTemplate, with arguments
-// and nothing else.
-func onlyTemplate(name string) string {
+// onlyTemplates returns CEL that allows Workflows of some WorkflowTemplates, with arguments and a
+// priority and nothing else.
+func onlyTemplates(names ...string) string {
 	return fmt.Sprintf(
-		"object.spec.all(k, k in ['arguments', 'workflowTemplateRef']) && object.spec.workflowTemplateRef == {'name': '%s'}",
-		name,
+		"object.spec.all(k, k in ['arguments', 'priority', 'workflowTemplateRef']) && "+
+			"object.spec.workflowTemplateRef.all(k, k == 'name') && object.spec.workflowTemplateRef.name in ['%s']",
+		strings.Join(names, "', '"),
 	)
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // TestRenamedChild gives a child another name in the definition: each engine must keep its
@@ -60,7 +62,7 @@ spec:
 				}
 				apply(t, s, cr)
 				made, _ := childrenOf(s)
-				s.upgrade(t, version("after"))
+				s.upgrade(t, before, version("after"))
 				if now, _ := childrenOf(s); len(made) == 0 || !maps.Equal(now, made) {
 					t.Errorf("%v after the upgrade, want %v", now, made)
 				}
@@ -95,20 +97,42 @@ func widgets(t *testing.T, definition string) argoperator.Result {
 	return result
 }
 
-// upgrade replaces the manifests of the operator, which starts the pods of its EventSource
-// again.
-func (s *Simulation) upgrade(t *testing.T, to argoperator.Result) {
+// upgrade applies other manifests of the operator, which starts its pods again. What the new
+// manifests do not contain stays.
+func (s *Simulation) upgrade(t *testing.T, from, to argoperator.Result) {
 	t.Helper()
+	name := func(o manifest.Object) string {
+		return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetNamespace() + "/" + o.GetName()
+	}
+	has := func(list []manifest.Object, what string) bool {
+		return slices.ContainsFunc(list, func(o manifest.Object) bool { return name(o) == what })
+	}
+	next := to.Objects()
+	s.workers = slices.DeleteFunc(s.workers, func(w *worker) bool {
+		replaced := has(next, "Deployment "+w.record.Namespace+"/"+w.record.Name)
+		if replaced {
+			must(t, w.end())
+		}
+		return replaced
+	})
 	s.watches, s.subscriptions, s.crons, s.sources, s.cluster.Policies = nil, nil, nil, nil, nil
-	for _, o := range to.Objects() {
-		if err := s.install(o); err != nil {
-			t.Fatal(err)
+	for _, o := range from.Objects() {
+		if !has(next, name(o)) && o.GetObjectKind().GroupVersionKind().Kind != "Deployment" {
+			must(t, s.install(o))
 		}
 	}
-	if err := s.Relist(context.Background()); err != nil {
+	for _, o := range next {
+		must(t, s.install(o))
+	}
+	must(t, s.Relist(context.Background()))
+	settle(t, s)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
-	settle(t, s)
 }
 
 // childrenOf returns the uids of the children on a cluster, and whether all of them have the
