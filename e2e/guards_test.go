@@ -20,6 +20,7 @@ type guard struct {
 	scenario string // of TestScenarios
 	operator string
 	old, by  string // in what is generated
+	once     bool   // without the second look of a worker at all custom resources, which would repair what the guard breaks
 }
 
 // theHeartbeat is what the first installation needs already, as any change of a
@@ -27,18 +28,26 @@ type guard struct {
 const theHeartbeat = "the liveness check"
 
 var guards = []guard{
-	{"no afterStart", "source-down", "direct/memcached", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
-	{"drift in the observed state", "child-edited", "direct/memcached", `{drift: $new.metadata.resourceVersion}`, `{}`},
-	{"create-only requests", "child-foreign", "direct/memcached", `else {resourceVersion: "1"} end`, `else {} end`},
-	{"failures in the observed state", "refusals", "direct/memcached", `$seen.failed.attempts | . < 5 or`, `$seen.failed.attempts | . < 0 or`},
-	{theHeartbeat, "redefined", "direct/memcached", "{go: true,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io", "{go: false,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io"},
-	{"replacement of disconnected Sensors", "bus-store-lost", "direct/memcached", "any((max | fromdate? // 0) < now - 180)", "any((max | fromdate? // 0) < 0)"},
-	{"replay by the resync", "bus-down", "direct/memcached", `"argoperator.dev/resync": "{{workflow.name}}"`, `"argoperator.dev/resync": null`},
-	{"no afterStart, workflow", "source-down", "workflow/memcached-logic", "      group: cache.example.com\n", "      group: cache.example.com\n      filter: {afterStart: true}\n"},
-	{"changes of children, workflow", "child-edited", "workflow/memcached-logic", `or $old != null and if (`, `or false and if (`},
-	{"the resync checks every custom resource", "bus-down", "workflow/memcached-logic", "return (outdated(run, cr, children)", `return "" and (outdated(run, cr, children)`},
-	{"the ownership check", "child-foreign", "workflow/memcached-logic", "def check_owner(run, cr, child, live):", "def check_owner(run, cr, child, live):\n        return"},
+	{name: "no afterStart", scenario: "source-down", operator: "direct/memcached", old: "      group: cache.example.com\n", by: "      group: cache.example.com\n      filter: {afterStart: true}\n"},
+	{name: "drift in the observed state", scenario: "child-edited", operator: "direct/memcached", old: `{drift: $new.metadata.resourceVersion}`, by: `{}`},
+	{name: "create-only requests", scenario: "child-foreign", operator: "direct/memcached", old: `else {resourceVersion: "1"} end`, by: `else {} end`},
+	{name: "failures in the observed state", scenario: "refusals", operator: "direct/memcached", old: `$seen.failed.attempts | . < 5 or`, by: `$seen.failed.attempts | . < 0 or`},
+	{name: theHeartbeat, scenario: "redefined", operator: "direct/memcached", old: "{go: true,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io", by: "{go: false,\n         call: {method: \"PATCH\", path: \"/apis/argoproj.io"},
+	{name: "replacement of disconnected Sensors", scenario: "bus-store-lost", operator: "direct/memcached", old: "any((max | fromdate? // 0) < now - 180)", by: "any((max | fromdate? // 0) < 0)"},
+	{name: "replay by the resync", scenario: "bus-down", operator: "direct/memcached", old: `"argoperator.dev/resync": "{{workflow.name}}"`, by: `"argoperator.dev/resync": null`},
+	{name: "no afterStart, workflow", scenario: "source-down", operator: "workflow/memcached-logic", old: "      group: cache.example.com\n", by: "      group: cache.example.com\n      filter: {afterStart: true}\n"},
+	{name: "changes of children, workflow", scenario: "child-edited", operator: "workflow/memcached-logic", old: `or $old != null and if (`, by: `or false and if (`},
+	{name: "the resync checks every custom resource", scenario: "bus-down", operator: "workflow/memcached-logic", old: "return (outdated(run, cr, children)", by: `return "" and (outdated(run, cr, children)`},
+	{name: "the ownership check", scenario: "child-foreign", operator: "workflow/memcached-logic", old: "def check_owner(run, cr, child, live):", by: "def check_owner(run, cr, child, live):\n        return"},
+	{name: "changes of children, worker", scenario: "child-edited", operator: "worker/memcached-logic", old: `or $old != null and if (`, by: `or false and if (`, once: true},
+	{name: "the ownership check, worker", scenario: "child-foreign", operator: "worker/memcached-logic", old: "def check_owner(run, cr, child, live):", by: "def check_owner(run, cr, child, live):\n        return"},
+	{name: "retries, worker", scenario: "refusals", operator: "worker/memcached-logic", old: `self.keys.later(key, min(FIRST_RETRY << min(failed, 20), LAST_RETRY), "tried again")`, by: "pass", once: true},
+	{name: "the look at all when a worker starts", scenario: "bus-down", operator: "worker/memcached-logic", old: "self.keys.ask((operator.name, key_of(cr)), reason, always=True)", by: "pass"},
 }
+
+// twoLooks has a worker look at all custom resources twice after the Sensor has subscribed, as its
+// subscriptions begin one after the other.
+const twoLooks, oneLook = "self.looks = 2", "self.looks = 1"
 
 // sabotage is the guard that is taken away in this process, if any.
 func sabotage(t *testing.T, manifest []byte) []byte {
@@ -46,7 +55,11 @@ func sabotage(t *testing.T, manifest []byte) []byte {
 	name := os.Getenv("E2E_WITHOUT")
 	for _, g := range guards {
 		if g.name == name {
-			return []byte(strings.ReplaceAll(replaceOnce(t, string(manifest), g.old, g.by), g.old, g.by))
+			text := strings.ReplaceAll(replaceOnce(t, string(manifest), g.old, g.by), g.old, g.by)
+			if g.once {
+				text = replaceOnce(t, text, twoLooks, oneLook)
+			}
+			return []byte(text)
 		}
 	}
 	if name != "" {
@@ -63,8 +76,12 @@ func TestGuardsAreThere(t *testing.T) {
 		if i < 0 {
 			t.Fatalf("%s: there is no operator %s", g.name, g.operator)
 		}
-		if manifest := generate(t, subjects[i].definition(t)); !strings.Contains(string(manifest), g.old) {
+		manifest := string(generate(t, subjects[i].definition(t)))
+		if !strings.Contains(manifest, g.old) {
 			t.Errorf("%s: %s has no %q", g.name, g.operator, g.old)
+		}
+		if g.once && !strings.Contains(manifest, twoLooks) {
+			t.Errorf("%s: %s has no %q", g.name, g.operator, twoLooks)
 		}
 	}
 }

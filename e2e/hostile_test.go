@@ -43,16 +43,15 @@ func TestHostile(t *testing.T) {
 		{"direct/echo", corpus, false},
 		{"workflow/echo", corpus, true},
 		{"workflow/echo-logic", filepath.Join(corpus, "logic"), true},
+		{"worker/echo", corpus, true},
+		{"worker/echo-logic", filepath.Join(corpus, "logic"), true},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			c := connect(t)
 			run(t, []byte(thingsCRD), "kubectl", "apply", "-f", "-")
 			run(t, nil, "kubectl", "wait", "--for=condition=Established", "crd/things.things.example.com", "--timeout=60s")
-			definition := s.definition
-			if s.name == "workflow/echo" {
-				definition = variant(t, s.definition, "  reconcile: {engine: workflow}\n")
-			}
-			o := c.install(t, s.name, definition)
+			engine, _, _ := strings.Cut(s.name, "/")
+			o := c.install(t, s.name, variant(t, s.definition, "  reconcile: {engine: "+engine+"}\n"))
 			measured := record(t, "hostile", s.name)
 			specs := hostileSpecs(t, s.together)
 			carried, refused := 0, 0

@@ -22,11 +22,20 @@ func TestMouse(t *testing.T) {
 		t.Skip("not part of the short run")
 	}
 	t.Parallel()
+	c := connect(t)
+	c.namespace(t, "e2e-mice", "restricted")
+	t.Run("workflow", func(t *testing.T) { c.playMouse(t, "workflow", "testdata/mouse", "mouse-jerry-") })
+	t.Run("worker", func(t *testing.T) {
+		definition := rewritten(t, "testdata/mouse", "{engine: workflow, retries: 1}", "{engine: worker}")
+		c.playMouse(t, "worker", definition, "deployment "+operators+"/mouse-worker")
+	})
+}
+
+// playMouse plays it with an engine. Where logic fails, the status names a place to look.
+func (c *cluster) playMouse(t *testing.T, engine, definition, place string) {
 	const home = "e2e-mice"
 	mice := schema.GroupVersionResource{Group: "zoo.example.com", Version: "v1", Resource: "mice"}
-	c := connect(t)
-	c.namespace(t, home, "restricted")
-	o := c.install(t, "mouse", "testdata/mouse")
+	o := c.install(t, "mouse/"+engine, definition)
 
 	began := time.Now()
 	mouse := o.create(t, "zoo.example.com/v1beta1", "mice", "", "jerry", map[string]any{"cheese": "gouda"})
@@ -36,7 +45,7 @@ func TestMouse(t *testing.T) {
 		}
 	})
 	nest := c.await(t, "the nest", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 }).ownedBy(mouse)[0]
-	fmt.Printf("e2e: mouse workflow: CR→ConfigMap %s\n", seconds(time.Since(began)))
+	fmt.Printf("e2e: mouse %s: CR→ConfigMap %s\n", engine, seconds(time.Since(began)))
 	if got := nested(nest, "data", "cheese"); got != "gouda" {
 		t.Errorf("the nest holds %q", got)
 	}
@@ -45,16 +54,16 @@ func TestMouse(t *testing.T) {
 		return m != nil && current(m, "True") && nested(m, "status", "cheese") == "gouda"
 	})
 
-	// Logic that fails shows on the status, with the Workflow that failed.
+	// Logic that fails shows on the status, with the place of its log.
 	temper(t, c, mice, mouse.GetName(), "angry", "brie")
 	failed := c.await(t, "a mouse that is not ready", slow, mice, "", func(s seen) bool {
 		m := s.by(mouse.GetUID())
 		return m != nil && current(m, "False")
 	}).by(mouse.GetUID())
 	_, reason, message := condition(failed, "Ready")
-	fmt.Printf("e2e: mouse workflow: failing logic: Ready=False, %s: %s\n", reason, message)
-	if !strings.Contains(fmt.Sprint(failed.Object["status"]), "mouse-jerry-") {
-		t.Errorf("the status does not name its Workflow: %v", failed.Object["status"])
+	fmt.Printf("e2e: mouse %s: failing logic: Ready=False, %s: %s\n", engine, reason, message)
+	if !strings.Contains(fmt.Sprint(failed.Object["status"]), place) {
+		t.Errorf("the status does not name %s: %v", place, failed.Object["status"])
 	}
 
 	temper(t, c, mice, mouse.GetName(), "calm", "brie")
@@ -70,7 +79,7 @@ func TestMouse(t *testing.T) {
 	c.await(t, "the nest to be back", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 1 })
 
 	// A clean-up that fails keeps the custom resource, and says so; one that succeeds lets it go.
-	measured := record(t, "cleanup-fails", "workflow/finalizer")
+	measured := record(t, "cleanup-fails", engine+"/finalizer")
 	temper(t, c, mice, mouse.GetName(), "stubborn", "brie")
 	c.await(t, "a stubborn mouse", slow, mice, "", func(s seen) bool { return current(s.by(mouse.GetUID()), "True") })
 	if err := c.objects.Resource(mice).Delete(t.Context(), mouse.GetName(), metav1.DeleteOptions{}); err != nil {
@@ -90,7 +99,7 @@ func TestMouse(t *testing.T) {
 	c.await(t, "the nest to go", slow, configMaps, home, func(s seen) bool { return len(s.ownedBy(mouse)) == 0 })
 	c.await(t, "the finalizer to be taken off", slow, mice, "", func(s seen) bool { return s.by(mouse.GetUID()) == nil })
 	o.awaitIdle(t)
-	fmt.Printf("e2e: mouse workflow: pods per event %s\n", o.counts.tally().perEvent())
+	fmt.Printf("e2e: mouse %s: pods per event %s\n", engine, o.counts.tally().perEvent())
 }
 
 func temper(t *testing.T, c *cluster, mice schema.GroupVersionResource, name, mood, cheese string) {
