@@ -38,13 +38,17 @@ func (j *player) move(at string) error {
 		if err != nil {
 			return err
 		}
-		return j.step("drift, edit, label", how, func(w *world) error {
+		err = j.play("drift, edit, label", how, func(w *world) error {
 			err := w.drift(c.pick(at+".child", 4))
 			if !c.hasNever() { // one that is not wanted in between would be made anew, if the operator sees that
 				err = errors.Join(err, w.edit(cr))
 			}
 			return errors.Join(err, w.edit(j.labelled(at, cr)))
 		})
+		if err != nil || j.done() {
+			return err
+		}
+		return j.settled("drift, edit, label") // of one that was made anew, the status is not the same
 	}
 	return nil
 }
@@ -158,7 +162,7 @@ func (j *player) otherObject(at string, how mode) error {
 	return j.step("resync", normal, func(w *world) error { return w.Resync(context.Background()) })
 }
 
-// tooEarly reports a child that waits for the status of others, and exists although none
+// tooEarly reports a child that waits for the status of others, and was made although none
 // of them has ever been ready.
 func (w *world) tooEarly() string {
 	if w.wasReady {
@@ -169,17 +173,22 @@ func (w *world) tooEarly() string {
 		if c.waitsFor == "" {
 			continue
 		}
-		waits, there := false, ""
+		waits := false
+		var there []map[string]any
 		for _, o := range own {
 			switch textAt(o, "metadata", "labels", "argoperator.dev/child") {
 			case c.waitsFor:
 				waits = waits || at(o, "status", "value") == nil
 			case c.name:
-				there = placeOf(o)
+				there = append(there, o)
 			}
 		}
-		if waits && there != "" {
-			return fmt.Sprintf("%s exists, although it waits for the status of %s", there, c.waitsFor)
+		for _, o := range there {
+			uid := textAt(o, "metadata", "uid")
+			if waits && !w.inTime[uid] {
+				return fmt.Sprintf("%s exists, although it waits for the status of %s", placeOf(o), c.waitsFor)
+			}
+			w.inTime[uid] = true // also if the others come later
 		}
 	}
 	return ""

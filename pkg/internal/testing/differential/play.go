@@ -283,6 +283,15 @@ var modeNames = []string{"", ", events twice", ", events late", ", events lost",
 
 // step does the same in all worlds, runs the operators, and compares.
 func (j *player) step(name string, how mode, act func(*world) error) error {
+	if err := j.play(name, how, act); err != nil || j.done() {
+		return err
+	}
+	j.compare(name + modeNames[how])
+	return nil
+}
+
+// play does the same in all worlds, and runs the operators.
+func (j *player) play(name string, how mode, act func(*world) error) error {
 	j.verdict.Steps++
 	name += modeNames[how]
 	for _, w := range j.worlds {
@@ -312,7 +321,6 @@ func (j *player) step(name string, how mode, act func(*world) error) error {
 			w.failures()
 		}
 	}
-	j.compare(name)
 	return nil
 }
 

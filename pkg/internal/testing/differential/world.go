@@ -38,8 +38,9 @@ type world struct {
 	last    snapshot
 	checked map[string]string // the versions of the objects that a relist has left as they are
 
-	wasReady bool // children have been made ready
-	failed   bool // a request has failed, which a kind without conditions does not show
+	wasReady bool            // children have been made ready
+	inTime   map[string]bool // the uids of children that were made while those were ready, or not wanted, that they wait for
+	failed   bool            // a request has failed, which a kind without conditions does not show
 }
 
 // operator is a definition on one engine, before it runs.
@@ -79,7 +80,8 @@ func (c *Case) planned(engine plan.Engine) (operator, diag.List) {
 
 // begin starts a cluster with the operator.
 func (o operator) begin(c *Case, runner simulate.Runner) (*world, error) {
-	w := &world{c: c, engine: o.plan.Reconcile.Engine, plan: o.plan, grants: argo.GrantsOf(argo.NewObjects(o.objects))}
+	w := &world{c: c, engine: o.plan.Reconcile.Engine, plan: o.plan, inTime: map[string]bool{}}
+	w.grants = argo.GrantsOf(argo.NewObjects(o.objects))
 	requests := func(call cluster.Call) {
 		w.checkRights(call)
 		if o.requests != nil {
