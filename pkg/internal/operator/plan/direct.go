@@ -298,18 +298,14 @@ func canBeLate(c Child) bool { return len(c.DependsOn) > 0 || len(c.Alternatives
 func whenJQ(c Child) string { return fmt.Sprintf("(try (%s) catch true)", c.When.Source()) }
 
 // inputs are what a child is computed from beside the spec: the jq of fields of the custom
-// resource, and the listed children of which it reads every object.
+// resource, and other children: of a listed one every object.
 type inputs struct {
-	fields []string
-	lists  []Child
+	fields   []string
+	whole    bool // the fields are the whole custom resource
+	children []Child
 }
 
-func (in inputs) none() bool { return len(in.fields)+len(in.lists) == 0 }
-
-// wholeObject reports whether an input is more than some fields.
-func (in inputs) wholeObject() bool {
-	return slices.ContainsFunc(in.fields, func(field string) bool { return field == "." || strings.HasPrefix(field, "del(") })
-}
+func (in inputs) none() bool { return len(in.fields)+len(in.children) == 0 }
 
 // jq returns the expression that yields the inputs.
 func (in inputs) jq(p *configured) jqfile.Value {
@@ -317,8 +313,12 @@ func (in inputs) jq(p *configured) jqfile.Value {
 	if len(in.fields) > 0 {
 		values = append(values, jqfile.RawList(strings.Join(in.fields, ", ")))
 	}
-	for _, list := range in.lists {
-		values = append(values, liveValue(p, list))
+	for _, c := range in.children {
+		if p.listed(c) {
+			values = append(values, liveValue(p, c))
+		} else {
+			values = append(values, directPrograms().Definition("liveSource", jqfile.Holes{"hole::child": jqfile.String(c.Name)}))
+		}
 	}
 	return jqfile.List(values...)
 }
@@ -326,44 +326,56 @@ func (in inputs) jq(p *configured) jqfile.Value {
 // inputsOf returns the inputs of a child, without immutable fields and those whose
 // changes increase metadata.generation.
 func (p *decided) inputsOf(c Child) inputs {
-	root, all := jq.PathTree{}, false
+	root := jq.PathTree{}
 	var in inputs
 	programs := c.programs()
 	for _, other := range p.meeting(c) {
 		programs = append(programs, other.placing()...)
 	}
+	recorded := false
 	for _, program := range programs {
 		for _, path := range program.Reads() {
 			_, changes := mutableField([][]string{path})
 			if counted := p.API.HasGeneration && len(path) > 0 && path[0] != "metadata" && path[0] != "status"; changes && !counted {
-				all = all || len(path) == 0
+				in.whole = in.whole || len(path) == 0
+				recorded = recorded || slices.Contains([]string{"metadata", "status", "metadata.annotations"}, strings.Join(path, "."))
 				root.Add(path)
 			}
 		}
 		for _, other := range p.Children {
-			switch _, read := program.ReadsChildren()[other.Name]; {
-			case !read:
-			case p.listed(other):
-				if !slices.ContainsFunc(in.lists, func(list Child) bool { return list.Name == other.Name }) {
-					in.lists = append(in.lists, other)
-				}
-			default:
-				for _, field := range []string{"fields", "uid", "deletedUID"} { // without the child there are no fields of it
-					root.Add([]string{"status", "children", other.Name, field})
-				}
+			_, read := program.ReadsChildren()[other.Name]
+			if read && !slices.ContainsFunc(in.children, func(child Child) bool { return child.Name == other.Name }) {
+				in.children = append(in.children, other)
 			}
 		}
 	}
 	switch {
-	case all:
-		return inputs{fields: []string{
-			"del(.metadata.managedFields, .metadata.resourceVersion, .status.conditions, .status.observedGeneration)",
-		}}
-	case p.Reconcile.StateLocation == InAnnotations && root["status"] != nil:
-		return inputs{fields: []string{"."}}
+	case in.whole:
+		in.fields = []string{p.withoutRecords()}
+	case recorded:
+		in.fields = []string{fmt.Sprintf("(%s | %s)", p.withoutRecords(), strings.Join(root.JQ("."), ", "))}
+	default:
+		in.fields = root.JQ(".")
 	}
-	in.fields = root.JQ(".")
 	return in
+}
+
+// withoutRecords returns the jq of a custom resource without what the operator itself records on
+// it: a failed write is no reason for the next.
+func (p *decided) withoutRecords() string {
+	records := []string{".metadata.managedFields", ".metadata.resourceVersion"}
+	switch p.Reconcile.StateLocation {
+	case InStatus:
+		records = append(records, ".status.children")
+	case InAnnotations:
+		records = append(records, fmt.Sprintf(
+			".metadata.annotations[.metadata.annotations // {} | keys[] | select(startswith(%s))]", quote(p.annotationPrefix()),
+		))
+	}
+	if p.API.HasConditions {
+		records = append(records, ".status.conditions", ".status.observedGeneration")
+	}
+	return "del(" + strings.Join(records, ", ") + ")"
 }
 
 // ReappliedWhenCreated reports whether a child is applied again when it is first

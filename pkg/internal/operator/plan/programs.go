@@ -119,7 +119,7 @@ func childHoles(p *configured, c Child) jqfile.Holes {
 // marked reports whether the observed state has a digest of what a child was made from
 // beside the spec. Without it the status cannot tell that it is about to be made again.
 func marked(p *configured, c Child, in inputs) bool {
-	return !in.none() && (p.listed(c) || c.Update != Never && !in.wholeObject())
+	return !in.none() && (p.listed(c) || c.Update != Never && !in.whole)
 }
 
 // namespaceComputed reports whether the namespace of a child differs from that of its

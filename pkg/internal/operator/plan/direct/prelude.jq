@@ -87,6 +87,9 @@ def live: hole::liveChildren;
 
 def liveFields: observed(hole::child).fields[0]? // null;
 
+# What a child that reads another one is made from: without the other one there are no fields of it.
+def liveSource: observed(hole::child) | .deletedUID, .fields, .uid;
+
 def liveListed: first((existingObjects(hole::childPrefix) | .fields[0]?), null);
 
 def liveEach: [existingObjects(hole::childPrefix) | .fields[0]?];
