@@ -65,13 +65,14 @@ def missing(run, cr, entry, children):
 
 
 def status_outdated(run, cr, children):
-    """Why the status of a custom resource differs from the state of its children, or ""."""
+    """Why the status of a custom resource differs from its own state, or that of its children, or ""."""
     if not run.parent["status"]:
         return ""
-    if status_reads_children(run):
-        live = located(run, cr, [content_of(child) for child in children])
+    if (run.config.get("status") or {}).get("object"):
+        reads = status_reads_children(run)
+        live = located(run, cr, [content_of(child) for child in children]) if reads else []
         if not shows(run, cr, computed_status(run, cr, live, {}, say=lambda text: None)):
-            return "its status is computed from another state of its children"
+            return f"its status is computed from another state of {'its children' if reads else run.parent['kind']}"
     if "conditions" in (run.parent.get("lacks") or []):
         return ""
     ready, waiting = ready_condition(cr), any(unready_reason(run, child) for child in children)

@@ -110,7 +110,7 @@ class ResyncTest(Case):
                     {"children": [kept, other]})
                 self.assertTrue(want in got if want else got == "", got)
 
-    def test_due_for_a_status_computed_from_children(self):
+    def test_due_for_a_computed_status(self):
         def state(**status):
             return {"status": status, "metadata": {"managedFields": [{
                 "manager": "memcached-status", "subresource": "status", "fieldsV1": {"f:status": {"f:name": {}, "f:readyReplicas": {}}}}]}}
@@ -126,7 +126,8 @@ class ResyncTest(Case):
             ("no value any more", {"name": fails, "readyReplicas": READY_REPLICAS}, state(readyReplicas=2, name="a"), True),
             ("no value, and none there", {"name": fails, "readyReplicas": READY_REPLICAS}, state(readyReplicas=2), False),
             ("fields of others", {"readyReplicas": READY_REPLICAS}, state(readyReplicas=2, other=1), False),
-            ("not of children", {"other": plain_text("a")}, {}, False),
+            ("not of children", {"other": plain_text("a")}, state(other="a"), False),
+            ("not of children, and another value", {"other": plain_text("a")}, state(other="b"), True),
             ("a condition", {"conditions": computed}, state(conditions=[ready, custom]), False),
             ("another condition", {"conditions": computed}, state(conditions=[ready, dict(custom, status="False")]), True),
             ("no condition yet", {"conditions": computed}, {}, True))
@@ -135,7 +136,7 @@ class ResyncTest(Case):
                 got = self.due(cr, lambda child: [dict(child, status={
                     "replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2, "observedGeneration": 3})],
                     {"status": {"object": fields}})
-                self.assertEqual("another state of its children" in got, want, got)
+                self.assertEqual("its status is computed from another state of" in got, want, got)
 
     def test_submits(self):
         self.cr()
