@@ -188,6 +188,7 @@ func (w *stepper) lengths(n *node, name string, value any) []any {
 	return out
 }
 
+// wordsLike returns the words of the value's type, and others than the value if it is one of them.
 func (w *stepper) wordsLike(value any) []any {
 	var out []any
 	for _, word := range w.words {
@@ -199,6 +200,9 @@ func (w *stepper) wordsLike(value any) []any {
 		case string:
 			if _, text := value.(string); text {
 				out = append(out, word)
+			}
+			if word == value && word != "" {
+				out = append(out, word+"x", word[:len(word)-1])
 			}
 		}
 	}

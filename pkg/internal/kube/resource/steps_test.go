@@ -138,6 +138,11 @@ func TestVariants(t *testing.T) {
 			`{mode: a}`, `{mode: a}`, nil,
 			[]string{`{}`, `{"mode":"b"}`, `{"mode":"c"}`},
 		},
+		{
+			"text that a condition compares with", `{mode: {type: string, maxLength: 4, default: none}}`,
+			`{mode: none}`, `{mode: none}`, ComparedValues(`. != "none"`),
+			[]string{`{}`, `{"mode":"non"}`},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := schemaOf(t, "{type: object, properties: "+test.schema+"}")
