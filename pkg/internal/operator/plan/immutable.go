@@ -109,6 +109,11 @@ func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changin
 	if slices.ContainsFunc(reads, func(r changing) bool { return r.of }) {
 		return fmt.Sprintf("replace the %s with update: Recreate, or keep the value out of the field", child.Kind.Kind)
 	}
+	for _, r := range reads {
+		if slices.Contains([]string{".", ".metadata", ".status"}, r.name) {
+			return fmt.Sprintf("read the fields that the %s needs, and not %s, which changes with every write", child.Kind.Kind, r.name)
+		}
+	}
 	var names, changing, optional []string
 	marked := !c.api.Existing && c.api.CRD == nil
 	for _, r := range reads {
@@ -180,7 +185,7 @@ func (c *compiler) changingReads(
 
 // follows reports whether a name that reads these fields changes with a field.
 func follows(path []string, reads [][]string) bool {
-	return covered(path, reads) || path[0] != "metadata" && slices.ContainsFunc(reads, func(by []string) bool {
+	return covered(path, reads) || len(path) > 0 && path[0] != "metadata" && slices.ContainsFunc(reads, func(by []string) bool {
 		return slices.Equal(by, []string{"metadata", "generation"})
 	})
 }
