@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // move plays one move of a life. Moves that change nothing play nothing.
@@ -39,7 +41,10 @@ func (j *player) move(at string) error {
 			return err
 		}
 		err = j.play("drift, edit, label", how, func(w *world) error {
-			err := w.drift(c.pick(at+".child", 4))
+			var err error
+			if n := c.pick(at+".child", 4); !w.canWait(n) { // one that waits after the edit keeps the change, if the operator sees that first
+				err = w.drift(n)
+			}
 			if !c.hasNever() { // one that is not wanted in between would be made anew, if the operator sees that
 				err = errors.Join(err, w.edit(cr))
 			}
@@ -82,6 +87,14 @@ func (w *world) child(n int) map[string]any {
 		return nil
 	}
 	return own[n%len(own)]
+}
+
+// canWait reports whether a child needs values of other objects.
+func (w *world) canWait(n int) bool {
+	o := w.child(n)
+	return o != nil && slices.ContainsFunc(w.plan.Children, func(c plan.Child) bool {
+		return c.Name == textAt(o, "metadata", "labels", "argoperator.dev/child") && len(c.Object.Needs()) > 0
+	})
 }
 
 func (w *world) oneReady(n int) error {
@@ -143,23 +156,31 @@ func (j *player) otherObject(at string, how mode) error {
 		change = "value"
 	}
 	err := j.step(fmt.Sprintf("%s of %s", change, placeOf(o)), how, func(w *world) error {
-		there, err := w.Get(o)
-		switch {
-		case err != nil:
-			return err
-		case there == nil:
-			return w.Apply(o)
-		case change == "value":
-			return w.Patch(o, "", byHand, map[string]any{"data": map[string]any{"value": "changed"}})
-		case change == "label":
-			return w.Patch(o, "", byHand, map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "y"}}})
+		err := w.changeOther(o, change)
+		if j.c.unwatched { // the operator looks at it at its interval only
+			err = errors.Join(err, w.Resync(context.Background()))
 		}
-		return w.Delete(o)
+		return err
 	})
 	if err != nil || j.done() {
 		return err
 	}
 	return j.step("resync", normal, func(w *world) error { return w.Resync(context.Background()) })
+}
+
+func (w *world) changeOther(o map[string]any, change string) error {
+	there, err := w.Get(o)
+	switch {
+	case err != nil:
+		return err
+	case there == nil:
+		return w.Apply(o)
+	case change == "value":
+		return w.Patch(o, "", byHand, map[string]any{"data": map[string]any{"value": "changed"}})
+	case change == "label":
+		return w.Patch(o, "", byHand, map[string]any{"metadata": map[string]any{"labels": map[string]any{"team": "y"}}})
+	}
+	return w.Delete(o)
 }
 
 // tooEarly reports a child that waits for the status of others, and was made although none

@@ -402,6 +402,7 @@ func (j *player) settled(step string) error {
 		}
 		w.wasReady = true
 		failures := w.failures()
+		w.failed = w.failed || len(failures) > 0 && !w.showsReady()
 		if j.claims && len(failures) > 0 {
 			j.report(Failure, w, step, strings.Join(failures, "\n"))
 			return nil

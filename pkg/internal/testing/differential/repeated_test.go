@@ -23,6 +23,32 @@ func TestRepeated(t *testing.T) {
 		"a child with a status goes elsewhere and returns": {3000020, differential.Choices{
 			"c0.kind": 5, "c0.namespace": 6, "c0.type": 2, "life.0": 7, "life.2": 13, "life.2.cr.tier": 1,
 		}},
+		"what a changed child reads is not wanted any more": {2001611, differential.Choices{
+			"c0.kind": 5, "c1.kind": 4, "c1.namespace": 6, "c1.when": 4, "c1.when.items": 1, "c2.more": 1, "c2.moreText.child": 1,
+			"c2.moreText.read.Deploymentfalse": 2, "c2.moreText.source": 6, "children": 2, "field.0": 12, "life.0": 13,
+			"life.0.cr.sample": 4, "life.0.tier": 1,
+		}},
+		"a child is refused after another one is ready, and nothing shows it": {3000888, differential.Choices{
+			"api.builtin": 10, "c0.kind": 6, "c1.dependsOn": 4, "c1.kind": 12, "children": 1, "install.allowedNamespaces": 5,
+			"install.refused": 1,
+		}},
+		"a child that is never updated is gone, and nobody has seen it": {2001910, differential.Choices{
+			"c0.update": 4, "c0.when": 5, "field.0": 6, "life.1": 1, "life.1.cr.sample": 1, "life.2": 10, "life.2.mode": 9,
+		}},
+		"the write of a status is refused until nothing happens any more": {3000661, differential.Choices{
+			"c0.update": 4, "life.1": 5, "life.1.mode": 11, "refused.code": 1, "refused.times": 2, "status": 1, "status.s0.metadata": 4,
+			"status.s0.source": 4,
+		}},
+		"what a child refers to changes and is not watched": {3001076, differential.Choices{
+			"c1.text.source": 7, "children": 2, "life.4": 11, "life.4.change": 1, "others": 5, "related": 3, "related.watch": 3,
+		}},
+		"lint finds what fails only with another value than a default": {2001174, differential.Choices{
+			"c2.text.enum": 3, "c2.text.field": 1, "c2.text.source": 2, "c2.when": 4, "children": 2, "field.1": 3, "fields": 2, "life.0": 3,
+			"life.0.cr.sample": 2,
+		}},
+		"a child that reads another one is rejected": {2001431, differential.Choices{
+			"api.form": 11, "c0.kind": 7, "c1.kind": 6, "c1.text.read.StatefulSetfalse": 3, "c1.text.source": 5, "children": 2,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)
