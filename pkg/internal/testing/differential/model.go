@@ -139,10 +139,14 @@ func (m *model) lacksRelated() bool {
 	if m.related == nil || m.related["rel"] != nil {
 		return false
 	}
-	return slices.ContainsFunc(m.w.plan.Children, func(c plan.Child) bool {
-		return slices.ContainsFunc(m.items(c), func(item any) bool {
-			return c.Object.Waits(m.cr, expression.Vars{Children: m.children, Related: m.related, Item: item})
-		})
+	return slices.ContainsFunc(m.w.plan.Children, m.waits)
+}
+
+// waits reports whether a child waits for a value of another object. Until then it stays as it
+// is, or was shortly before.
+func (m *model) waits(c plan.Child) bool {
+	return len(c.Object.Needs()) > 0 && slices.ContainsFunc(m.items(c), func(item any) bool {
+		return c.Object.Waits(m.cr, expression.Vars{Children: m.children, Related: m.related, Item: item})
 	})
 }
 

@@ -367,13 +367,32 @@ func (j *player) compare(step string) {
 			return
 		}
 	}
-	first := j.worlds[0].snapshot()
+	first := j.worlds[0].settledEssence()
 	for _, w := range j.worlds[1:] {
-		if diff := difference(first.essence, w.snapshot().essence); diff != "" {
+		if diff := difference(first, w.settledEssence()); diff != "" {
 			j.report(Engines, nil, step, fmt.Sprintf("-%s +%s\n%s", j.worlds[0].engine, w.engine, diff))
 			return
 		}
 	}
+}
+
+// settledEssence returns the essence of all objects without those children that wait for others:
+// an engine may have changed one before it had to wait.
+func (w *world) settledEssence() map[string]any {
+	out := w.snapshot().essence
+	m, err := newModel(w)
+	if err != nil || m == nil {
+		return out
+	}
+	for _, c := range w.plan.Children {
+		if m.waits(c) {
+			out = maps.Clone(out)
+			for _, o := range m.objectsOf(c) {
+				delete(out, placeOf(o))
+			}
+		}
+	}
+	return out
 }
 
 // difference returns the entries that differ between two mappings; empty: none.

@@ -46,6 +46,10 @@ func TestRepeated(t *testing.T) {
 			"c2.text.enum": 3, "c2.text.field": 1, "c2.text.source": 2, "c2.when": 4, "children": 2, "field.1": 3, "fields": 2, "life.0": 3,
 			"life.0.cr.sample": 2,
 		}},
+		"a child changes shortly before it has to wait": {3001116, differential.Choices{
+			"c1.kind": 3, "c1.name": 7, "c1.when": 6, "c2.labels": 3, "c2.text.child": 1, "c2.text.read.Widgetfalse": 2, "c2.text.source": 5,
+			"children": 2, "life.0": 2, "life.0.cr.tier": 1, "life.1": 3,
+		}},
 		"a child that reads another one is rejected": {2001431, differential.Choices{
 			"api.form": 11, "c0.kind": 7, "c1.kind": 6, "c1.text.read.StatefulSetfalse": 3, "c1.text.source": 5, "children": 2,
 		}},
