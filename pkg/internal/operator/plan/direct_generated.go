@@ -144,28 +144,29 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					{Term: &gojq.Term{Type: 7, Func: &shared194}}}}}}}}}}, {Name: "lastWrite",
 		Body: &shared195}, {Name: "safeKey", Body: &shared196}, {Name: "workflowName",
 		Args: []string{"name"}, Body: &shared197}, {Name: "exactly", Body: &shared198},
-	{Name: "encoded", Body: &shared199}, {Name: "placed", Body: &shared200},
-	{Name: "placesOfOther", Body: &shared201}, {Name: "placeIn", Args: []string{
-		"$around"}, Body: &shared202}, {Name: "sharedPlace", Args: []string{
-		"$outside"}, Body: &shared203}, {Name: "unshared", Body: &shared204},
-	{Name: "nested", Body: &shared205}, {Name: "harmless", Body: &shared206}},
-	Programs: []jqfile.Named{{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-		{Name: "wantedState", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 2}}}}},
-				Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}}}}}},
-		{Name: "entries", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	{Name: "exactChild", Body: &shared199}, {Name: "encoded", Body: &shared200},
+	{Name: "placed", Body: &shared201}, {Name: "placesOfOther", Body: &shared202},
+	{Name: "placeIn", Args: []string{"$around"}, Body: &shared203}, {
+		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared204},
+	{Name: "unshared", Body: &shared205}, {Name: "nested", Body: &shared206},
+	{Name: "harmless", Body: &shared207}}, Programs: []jqfile.Named{
+	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
+				{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "status"}}}, Op: 2}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 			Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true}}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-				Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
+				{Index: &gojq.Index{Name: "generation"}}}}}}}}}, {Name: "entries",
+		Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+			Name: "managedFields"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+				{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "manager"}}}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
 					Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 					Index: &gojq.Index{Name: "operation"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -173,9 +174,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "subresource"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}}}}},
 			Op: 1}}, {Name: "applied", Body: &gojq.Query{Term: &gojq.Term{Type: 9,
-			Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "time"}}}, Op: 1}}}}},
+		Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "time"}}}, Op: 1}}}}},
 		{Name: "ownFields", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}, Right: &gojq.Query{
@@ -2335,13 +2336,11 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Try: &gojq.Try{Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 						KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "hole::children"}}}}}}, Op: 1}, Op: 1}}}}}},
-						Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
+							Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+								Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::children"}}}}}},
+							Op: 1}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}, Op: 3}, Right: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 						Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@base64"}},
 						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
@@ -4224,227 +4223,227 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 				{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}},
 			Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
 		{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "ownChild",
-		Query: &shared1}, {Name: "ignored", Query: &shared2}, {Name: "problem",
-		Query: &shared3}, {Name: "ownNamespace", Query: &shared4}, {Name: "observed",
-		Query: &shared5}, {Name: "observedObject", Query: &shared6}, {Name: "listedObjects",
-		Query: &shared7}, {Name: "existingObjects", Query: &shared8}, {Name: "live",
-		Query: &shared9}, {Name: "liveFields", Query: &shared10}, {Name: "liveSource",
-		Query: &shared11}, {Name: "liveListed", Query: &shared12}, {Name: "liveEach",
-		Query: &shared13}, {Name: "inputMark", Query: &shared14}, {Name: "lacking",
-		Query: &shared16}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared20, Then: &shared24, Elif: []*gojq.IfElif{
-			{Cond: &shared25, Then: &shared30}, {Cond: &shared31, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared207}},
-				Right: &shared32, Patterns: []*gojq.Pattern{&shared39}, Op: 1}}},
-			Else: &shared40}}}}, {Name: "absent", Query: &shared41}, {Name: "undecided",
-		Query: &shared42}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared43, Then: &shared44, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45, SuffixList: []*gojq.Suffix{
-						&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
-					Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45,
-							SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
-						Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
-						Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45,
-									SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
-									Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
-							&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}, {Name: "countWanted",
-		Query: &shared46}, {Name: "numberWanted", Query: &shared47}, {Name: "dependencyReady",
-		Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared48,
-			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared49, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &shared17, Then: &shared18, Else: &shared19}}}}},
-					Right: &shared50, Op: 9}, Op: 14}, Then: &shared51, Else: &shared52}}},
-				Right: &shared53, Patterns: []*gojq.Pattern{&shared54}, Op: 1}, Else: &shared55}}}},
-		{Name: "alternativeGone", Query: &shared56}, {Name: "missing", Query: &shared57},
-		{Name: "settled", Query: &shared58}, {Name: "wantedObject", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
-					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared67}}},
-						Right: &shared15, Op: 1}}}, Else: &shared68}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &shared69, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{Left: &shared60,
-								Right: &shared70, Op: 9}, Op: 14}, Then: &shared61, Elif: []*gojq.IfElif{
-								{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}}, Op: 1},
-					Right: &gojq.Query{Left: &shared71, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73, SuffixList: []*gojq.Suffix{
-											&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
-										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
-												SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
-											Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
-											Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
-													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
-														SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
-														Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
-												&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}}, Else: &shared74}}},
-						Op: 3}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared76}, Op: 1}, Else: &shared77}}}}, {Name: "wantedListed", Query: &gojq.Query{
-			Left: &shared78, Right: &gojq.Query{Left: &shared79, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared80,
-					Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared81}}},
-						Right: &shared15, Op: 1}}}, Else: &shared82}}}, Right: &gojq.Query{
-					Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared17, Then: &shared18, Else: &shared19}}}}},
-							Right: &shared85, Op: 9}, Op: 14}, Then: &shared86, Else: &shared87}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared88,
-							Then: &shared89, Elif: []*gojq.IfElif{{Cond: &shared90, Then: &gojq.Query{
-								Left: &shared91, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared92, Then: &gojq.Query{Left: &shared93, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared21,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared94,
-														SuffixList: []*gojq.Suffix{&shared22}}}, Right: &shared23, Op: 9},
-													Op: 14}, Then: &shared24, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-													Left: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
+	Query: &shared1}, {Name: "ignored", Query: &shared2}, {Name: "problem",
+	Query: &shared3}, {Name: "ownNamespace", Query: &shared4}, {Name: "observed",
+	Query: &shared5}, {Name: "observedObject", Query: &shared6}, {Name: "listedObjects",
+	Query: &shared7}, {Name: "existingObjects", Query: &shared8}, {Name: "live",
+	Query: &shared9}, {Name: "liveFields", Query: &shared10}, {Name: "liveSource",
+	Query: &shared11}, {Name: "liveListed", Query: &shared12}, {Name: "liveEach",
+	Query: &shared13}, {Name: "inputMark", Query: &shared14}, {Name: "lacking",
+	Query: &shared16}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &shared20, Then: &shared24, Elif: []*gojq.IfElif{
+		{Cond: &shared25, Then: &shared30}, {Cond: &shared31, Then: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
+			Right: &shared32, Patterns: []*gojq.Pattern{&shared39}, Op: 1}}},
+		Else: &shared40}}}}, {Name: "absent", Query: &shared41}, {Name: "undecided",
+	Query: &shared42}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &shared43, Then: &shared44, Else: &gojq.Query{
+		Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45, SuffixList: []*gojq.Suffix{
+					&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
+				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45,
+						SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
+					Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
+					Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45,
+								SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
+								Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
+						&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}, {Name: "countWanted",
+	Query: &shared46}, {Name: "numberWanted", Query: &shared47}, {Name: "dependencyReady",
+	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared48,
+		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &gojq.Query{Left: &shared49, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &shared17, Then: &shared18, Else: &shared19}}}}},
+				Right: &shared50, Op: 9}, Op: 14}, Then: &shared51, Else: &shared52}}},
+			Right: &shared53, Patterns: []*gojq.Pattern{&shared54}, Op: 1}, Else: &shared55}}}},
+	{Name: "alternativeGone", Query: &shared56}, {Name: "missing", Query: &shared57},
+	{Name: "settled", Query: &shared58}, {Name: "wantedObject", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared67}}},
+					Right: &shared15, Op: 1}}}, Else: &shared68}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared69, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{Left: &shared60,
+							Right: &shared70, Op: 9}, Op: 14}, Then: &shared61, Elif: []*gojq.IfElif{
+							{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}}, Op: 1},
+				Right: &gojq.Query{Left: &shared71, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73, SuffixList: []*gojq.Suffix{
+										&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
+											SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
+										Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
+										Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
+													SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
+													Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
+											&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}}, Else: &shared74}}},
+					Op: 3}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared76}, Op: 1}, Else: &shared77}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared78, Right: &gojq.Query{Left: &shared79, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared80,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared81}}},
+					Right: &shared15, Op: 1}}}, Else: &shared82}}}, Right: &gojq.Query{
+				Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared17, Then: &shared18, Else: &shared19}}}}},
+						Right: &shared85, Op: 9}, Op: 14}, Then: &shared86, Else: &shared87}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared88,
+						Then: &shared89, Elif: []*gojq.IfElif{{Cond: &shared90, Then: &gojq.Query{
+							Left: &shared91, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared92, Then: &gojq.Query{Left: &shared93, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared21,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared94,
+													SuffixList: []*gojq.Suffix{&shared22}}}, Right: &shared23, Op: 9},
+												Op: 14}, Then: &shared24, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
+														&shared27}}}, Right: &shared28, Op: 8}, Op: 14}, Right: &shared29,
+												Op: 14}, Then: &shared30}, {Cond: &shared31, Then: &gojq.Query{Left: &shared208,
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared33,
+													Then: &shared34, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
-															&shared27}}}, Right: &shared28, Op: 8}, Op: 14}, Right: &shared29,
-													Op: 14}, Then: &shared30}, {Cond: &shared31, Then: &gojq.Query{Left: &shared207,
-													Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared33,
-														Then: &shared34, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
-																&shared35}}}, Right: &shared36, Op: 8}, Then: &shared37}}, Else: &shared38}}},
-													Patterns: []*gojq.Pattern{&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}},
-										Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
-								Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{
-												Left: &shared60, Right: &shared100, Op: 9}, Op: 14}, Then: &shared61,
-												Elif: []*gojq.IfElif{{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}},
-										Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102, Then: &gojq.Query{
-										Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &shared104, SuffixList: []*gojq.Suffix{
-															&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
-													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
-															SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
-														Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
-														Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
-																{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
-																	SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
-																	Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
-															&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}}, Op: 1}, Else: &shared105}}},
-									Op: 3}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Patterns: []*gojq.Pattern{
-									&shared107}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared108},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
-					&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
-			Patterns: []*gojq.Pattern{&shared112}, Op: 1}}, {Name: "statusField",
-			Query: &shared113}, {Name: "customResourcePath", Query: &shared114},
-		{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared126, {
-				Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared115,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116,
-								Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &shared127, SuffixList: []*gojq.Suffix{
-										&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
-							Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
+															&shared35}}}, Right: &shared36, Op: 8}, Then: &shared37}}, Else: &shared38}}},
+												Patterns: []*gojq.Pattern{&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}},
+									Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
+							Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{
+											Left: &shared60, Right: &shared100, Op: 9}, Op: 14}, Then: &shared61,
+											Elif: []*gojq.IfElif{{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102, Then: &gojq.Query{
+									Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &shared104, SuffixList: []*gojq.Suffix{
+														&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
+														SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
+													Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
+													Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
+																SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
+																Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
+														&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}}, Op: 1}, Else: &shared105}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared107}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared108},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared112}, Op: 1}}, {Name: "statusField",
+		Query: &shared113}, {Name: "customResourcePath", Query: &shared114},
+	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared126, {
+			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared115,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116,
+							Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared127, SuffixList: []*gojq.Suffix{
+									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
+						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
+					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &shared127, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
+					Op: 1}, Op: 3}}}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3},
+				Right: &shared130, Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner",
+		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared116, Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
+									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
+						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared127, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
-						Op: 1}, Op: 3}}}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3},
-					Right: &shared130, Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner",
-			Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Func: &shared134, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
+						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared130, Op: 3}}, &shared131,
+				{Key: "body", Val: &gojq.Query{Left: &shared135, Right: &shared133,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared136}, {Name: "deletionPath",
+		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{
+					Left: &shared140, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared209}},
+					Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
+			Op: 3}, Right: &shared145, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared210}}, Op: 3}, Right: &shared149, Op: 3}},
+	{Name: "deleteOptions", Query: &shared150}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153,
+			Elif: []*gojq.IfElif{{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared155,
+					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared116, Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
-										&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
-							Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
-							Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &shared134, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
-							Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-						Str: "?fieldManager="}}}, Op: 3}, Right: &shared130, Op: 3}}, &shared131,
-					{Key: "body", Val: &gojq.Query{Left: &shared135, Right: &shared133,
-						Op: 1}}}}}}}}}, {Name: "segment", Query: &shared136}, {Name: "deletionPath",
-			Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{
-						Left: &shared140, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
-						Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
-				Op: 3}, Right: &shared145, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared209}}, Op: 3}, Right: &shared149, Op: 3}},
-		{Name: "deleteOptions", Query: &shared150}, {Name: "deletion", Query: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153,
-				Elif: []*gojq.IfElif{{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared155,
-						{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
-										Right: &shared208, Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143,
-								Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared209,
-								Op: 3}, Right: &shared156, Op: 3}}}}, &shared157, {Key: "body", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared158}}}}}},
-									{Key: "propagationPolicy", Val: &shared159}}}}}, Right: &shared151,
-								Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{&shared160, {Key: "path", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &shared139, Then: &gojq.Query{Left: &shared140, Right: &shared208,
-										Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
-								Op: 3}, Right: &shared145, Op: 3}, Right: &shared209, Op: 3}, Right: &shared161,
-							Op: 3}, Right: &shared162, Op: 3}}}}, &shared163, &shared164}}}}}}}},
-		{Name: "fixed", Query: &shared165}, {Name: "replaces", Query: &shared166},
-		{Name: "lookAt", Query: &shared167}, {Name: "owned", Query: &gojq.Query{
-			Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-					Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
-							{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
-									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
-											Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared175}}},
-												Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared176}}}, Op: 3},
-								Right: &shared177, Op: 3}}}}}}, Op: 3}, Right: &shared178, Op: 3}}}}}},
-			Op: 3}}, {Name: "asYAML", Query: &shared179}, {Name: "reclaimPatch",
-			Query: &shared180}, {Name: "refusal", Query: &shared181}, {Name: "ask",
-			Query: &shared188}, {Name: "failedAttempts", Query: &shared189},
-		{Name: "isDue", Query: &shared190}, {Name: "failure", Query: &shared191},
-		{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared182, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183,
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared194,
-							SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
-						Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-			Query: &shared195}, {Name: "safeKey", Query: &shared196}, {Name: "workflowName",
-			Query: &shared197}, {Name: "exactly", Query: &shared198}, {Name: "encoded",
-			Query: &shared199}, {Name: "placed", Query: &shared200}, {Name: "placesOfOther",
-			Query: &shared201}, {Name: "placeIn", Query: &shared202}, {Name: "sharedPlace",
-			Query: &shared203}, {Name: "unshared", Query: &shared204}, {Name: "nested",
-			Query: &shared205}, {Name: "harmless", Query: &shared206}}, Recursive: []string{
-		"patch"}}
+							Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
+									Right: &shared209, Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143,
+							Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared210,
+							Op: 3}, Right: &shared156, Op: 3}}}}, &shared157, {Key: "body", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared158}}}}}},
+								{Key: "propagationPolicy", Val: &shared159}}}}}, Right: &shared151,
+							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared160, {Key: "path", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared139, Then: &gojq.Query{Left: &shared140, Right: &shared209,
+									Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
+							Op: 3}, Right: &shared145, Op: 3}, Right: &shared210, Op: 3}, Right: &shared161,
+						Op: 3}, Right: &shared162, Op: 3}}}}, &shared163, &shared164}}}}}}}},
+	{Name: "fixed", Query: &shared165}, {Name: "replaces", Query: &shared166},
+	{Name: "lookAt", Query: &shared167}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+				Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
+										Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared175}}},
+											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared176}}}, Op: 3},
+							Right: &shared177, Op: 3}}}}}}, Op: 3}, Right: &shared178, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared179}, {Name: "reclaimPatch",
+		Query: &shared180}, {Name: "refusal", Query: &shared181}, {Name: "ask",
+		Query: &shared188}, {Name: "failedAttempts", Query: &shared189},
+	{Name: "isDue", Query: &shared190}, {Name: "failure", Query: &shared191},
+	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared182, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared194,
+						SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
+					Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared195}, {Name: "safeKey", Query: &shared196}, {Name: "workflowName",
+		Query: &shared197}, {Name: "exactly", Query: &shared198}, {Name: "exactChild",
+		Query: &shared199}, {Name: "encoded", Query: &shared200}, {Name: "placed",
+		Query: &shared201}, {Name: "placesOfOther", Query: &shared202}, {
+		Name: "placeIn", Query: &shared203}, {Name: "sharedPlace", Query: &shared204},
+	{Name: "unshared", Query: &shared205}, {Name: "nested", Query: &shared206},
+	{Name: "harmless", Query: &shared207}}, Recursive: []string{"patch"}}
 
 var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
@@ -5686,7 +5685,16 @@ var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared199 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "hole::objects"}}}, Op: 1}, Catch: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "child", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::child"}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}
+
+var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5713,7 +5721,7 @@ var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5737,7 +5745,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared201 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared202 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5762,7 +5770,7 @@ var shared201 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared202 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5770,7 +5778,7 @@ var shared202 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5784,7 +5792,7 @@ var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5812,7 +5820,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5839,7 +5847,7 @@ var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5847,11 +5855,11 @@ var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared17, Then: &shared18, Else: &shared19}}}
 
-var shared208 = gojq.Query{Left: &shared141, Right: &shared137, Op: 1}
+var shared209 = gojq.Query{Left: &shared141, Right: &shared137, Op: 1}
 
-var shared209 = gojq.Query{Left: &shared146, Right: &gojq.Query{Left: &shared147,
+var shared210 = gojq.Query{Left: &shared146, Right: &gojq.Query{Left: &shared147,
 	Right: &gojq.Query{Left: &shared148, Right: &shared137, Op: 1}, Op: 1},
 	Op: 1}

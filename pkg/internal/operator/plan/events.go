@@ -220,17 +220,16 @@ func statusReads(p *configured) [][]string {
 
 // parentJQ returns the program for events of custom resources: direct/parent.jq.
 func parentJQ(p *configured, partition int) string {
-	var children, reads []string
+	var reads []string
 	if p.Reconcile.Execution.Stays {
 		for _, path := range statusReads(p) {
 			reads = append(reads, jqPath(path))
 		}
 	}
-	var large [][]string
+	var children []jqfile.Value
 	for _, c := range p.Children {
 		if c.Object != nil {
-			children = append(children, desiredChild(c))
-			large = append(large, c.InexactPaths...)
+			children = append(children, exactChild(c))
 		}
 	}
 	return directPrograms().Program("parent", jqfile.Holes{
@@ -242,7 +241,7 @@ func parentJQ(p *configured, partition int) string {
 		"option::existing":   jqfile.Bool(p.API.Existing),
 		"option::noVersions": jqfile.Bool(p.API.Versions == nil),
 		"hole::digest":       jqfile.String(p.Runtime.Digest), "hole::maxDesired": jqfile.Number(MaxDesired),
-		"hole::exactNumbers": exactNumbers(large), "hole::children": jqfile.RawList(strings.Join(children, ", ")),
+		"hole::children":      jqfile.List(children...),
 		"annotation::related": jqfile.String(RelatedDigest),
 		"option::readsStatus": jqfile.Bool(len(reads) > 0), "hole::fields": jqfile.RawList(strings.Join(reads, ", ")),
 		"option::partitioned": jqfile.Bool(p.partitions() > 1),
@@ -285,6 +284,18 @@ func (p *declared) isParent(k Kind) bool {
 // MaxDesired limits the size of the children in base64, in bytes. The pod receives them
 // in an environment variable, which Linux limits to 128 KiB.
 const MaxDesired = 120_000
+
+// exactChild returns the objects of a child, or an error if the Sensor has rounded a number
+// that it is computed from.
+func exactChild(c Child) jqfile.Value {
+	objects := jqfile.Raw(desiredChild(c))
+	if len(c.InexactPaths) == 0 {
+		return objects
+	}
+	return directPrograms().Definition("exactChild", jqfile.Holes{
+		"hole::exactNumbers": exactNumbers(c.InexactPaths), "hole::objects": objects, "hole::child": jqfile.String(c.Name),
+	})
+}
 
 // desiredChild returns the jq of the objects of a child. Of one that fails it yields the
 // error, because the others do not wait for it.

@@ -40,7 +40,7 @@ def matched: if option::setsMetadata then asOthersWrote | hole::isSelected else 
     | {digest: hole::digest, uid: .metadata.uid,
        inputs: ({generation: .metadata.generation, labels: .metadata.labels, annotations: .metadata.annotations}
          + if option::noVersions and .metadata.generation == null then {content: del(.apiVersion, .kind, .metadata, .status)} else {} end)}
-    | . + try {children: ($new | hole::exactNumbers | [hole::children])} catch {error: tostring}
+    | . + try {children: ($new | [hole::children])} catch {error: tostring}
     | (tojson | @base64) as $text
     | if ($text | length) < hole::maxDesired then $text
       else del(.children) + {error: "the children are larger together than a pod takes"} | tojson | @base64 end;

@@ -342,6 +342,9 @@ def exactly:
   if any(hole::inexactFields | .. | numbers; (if . < 0 then -. else . end) as $n | $n >= hole::maxExact and $n <= hole::maxInteger)
   then error("an integer beyond 2^53 would lose precision: use a string") else . end;
 
+# The objects of a child, for a pod. The others do not wait for one that has such a number.
+def exactChild: try (hole::exactNumbers | hole::objects) catch {child: hole::child, error: tostring};
+
 # A Secret with its texts in data: the API server converts stringData, so it would neither
 # remove a key that is no longer there nor report that another client changed one.
 def encoded:
