@@ -194,7 +194,7 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 			return nil, nil, err
 		}
 	}
-	findings = append(findings, endless.findings()...)
+	findings = append(findings, endless.findings(sources)...)
 	var shared []Group
 	for _, members := range groups {
 		group, wrong, err := generateGroup(members, taken)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/json"
+
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
@@ -19,43 +21,69 @@ type making struct {
 	kind     string // of to
 	at       diag.Position
 
-	conditional  bool
+	conditional bool
+	definition  diag.Position // of the operator
+	child       int           // its number
+	*made                     // nil: not read again
+}
+
+// made is what a child is made of, and from.
+type made struct {
 	object       *expression.Program
 	when, items  *expression.Program // nil: none
 	api          plan.Kind
 	schemaOfFrom *resource.Schema // nil: the fields are unknown
 }
 
-// cycles collects which operators make custom resources of others.
+// cycles collects which operators make custom resources of others. They need little memory: the
+// few definitions whose conditions decide about a loop are read again.
 type cycles []*making
 
 func (c *cycles) add(o Operator) {
 	api, d := o.plan.API.Kind, o.definition
 	for i, child := range o.plan.Children {
-		m := &making{
+		*c = append(*c, &making{
 			operator: o.Name, from: api.Group + "/" + api.Kind, to: child.Kind.Group + "/" + child.Kind.Kind, kind: child.Kind.Kind,
 			at: d.Position("spec", "children", strconv.Itoa(i)), conditional: child.When != nil,
+			definition: d.Position(), child: i,
+		})
+	}
+}
+
+// read reads the definition of a child again.
+func (m *making) read(sources []Source) *made {
+	for _, s := range sources {
+		if s.Name != m.definition.File {
+			continue
 		}
-		if child.Kind.Custom() { // there are few, so they need little memory
-			m.object, m.when, m.items, m.api = child.Object, child.When, child.ForEach, api
-			m.schemaOfFrom, _ = resource.New(resource.Kind{ // one with errors is reported elsewhere
+		for _, d := range parser(sources)(s).definitions {
+			if d.Position() != m.definition {
+				continue
+			}
+			p, _ := plan.New(d)
+			if p == nil || m.child >= len(p.Children) {
+				continue
+			}
+			child, api := p.Children[m.child], p.API.Kind
+			from, _ := resource.New(resource.Kind{ // one with errors is reported elsewhere
 				Group: api.Group, Version: api.Version, Kind: api.Kind, Namespaced: api.Namespaced, Status: api.StatusSubresource,
 			}, d.Schema(d.WorkingVersion()))
+			return &made{child.Object, child.When, child.ForEach, api, from}
 		}
-		*c = append(*c, m)
 	}
+	return &made{}
 }
 
 // findings reports operators of which each makes custom resources of the next, and the last of
 // the first.
-func (c cycles) findings() diag.List {
+func (c cycles) findings(sources []Source) diag.List {
 	always := slices.DeleteFunc(slices.Clone(c), func(m *making) bool { return m.conditional })
 	var findings diag.List
 	reported := map[*making]bool{}
 	for _, first := range c {
 		loop := always.from(first)
 		if first.conditional || loop == nil {
-			if loop = c.from(first); loop == nil || !goesOn(loop) {
+			if loop = c.from(first); loop == nil || !goesOn(loop, sources) {
 				continue
 			}
 		}
@@ -106,26 +134,37 @@ func (c cycles) from(first *making) []*making {
 // rounds is how often the conditions of a loop are tried: one that counts ends before.
 const rounds = 300
 
-// goesOn reports whether the conditions of a loop stay true for a sample custom resource.
-func goesOn(loop []*making) bool {
-	for _, sample := range loop[0].samples() {
-		for i := 0; sample != nil; i++ {
-			if i == rounds*len(loop) {
-				return true
+// goesOn reports whether the conditions of a loop stay true for a sample object, wherever the
+// loop begins.
+func goesOn(loop []*making, sources []Source) bool {
+	for _, m := range loop {
+		if m.made == nil {
+			m.made = m.read(sources)
+		}
+	}
+	for start := range loop {
+		for _, sample := range samples(loop, start) {
+			for i := start; sample != nil; i++ {
+				if i == start+rounds*len(loop) {
+					return true
+				}
+				sample = loop[i%len(loop)].of(sample)
 			}
-			sample = loop[i%len(loop)].child(sample)
 		}
 	}
 	return false
 }
 
-// samples returns custom resources that the child is made for.
-func (m *making) samples() []map[string]any {
-	if m.schemaOfFrom == nil {
-		return []map[string]any{{"metadata": map[string]any{}}}
+// samples returns objects that one of a loop may be made for: of an unknown kind one without
+// fields, and what the one before makes for such an object.
+func samples(loop []*making, start int) []map[string]any {
+	first, before := loop[start], loop[(start+len(loop)-1)%len(loop)]
+	if first.schemaOfFrom == nil {
+		bare := func() map[string]any { return map[string]any{"metadata": map[string]any{}} }
+		return []map[string]any{bare(), before.make(bare())}
 	}
 	var out []map[string]any
-	for _, sample := range []func() (map[string]any, error){m.schemaOfFrom.Start, m.schemaOfFrom.Full} {
+	for _, sample := range []func() (map[string]any, error){first.schemaOfFrom.Start, first.schemaOfFrom.Full} {
 		if object, err := sample(); err == nil {
 			out = append(out, object)
 		}
@@ -133,12 +172,49 @@ func (m *making) samples() []map[string]any {
 	return out
 }
 
-// child returns what the operator makes for a custom resource; nil: nothing, or it cannot be
-// computed from that alone. With forEach it is the first one.
-func (m *making) child(of map[string]any) map[string]any {
+// of returns what the operator makes for an object; nil: nothing, or it cannot be computed from
+// that alone. With forEach it is the first one.
+func (m *making) of(object map[string]any) map[string]any {
+	if m.when != nil {
+		if wanted, err := m.when.Run(m.completed(object), expression.Vars{}); err != nil || wanted != true {
+			return nil
+		}
+	}
+	return m.make(object)
+}
+
+// make is of without the condition.
+func (m *making) make(of map[string]any) map[string]any {
 	if m.object == nil {
 		return nil
 	}
+	of = m.completed(of)
+	var vars expression.Vars
+	if m.items != nil {
+		list, err := m.items.Run(of, expression.Vars{})
+		items, _ := list.([]any)
+		if err != nil || len(items) == 0 {
+			return nil
+		}
+		vars.Item, vars.Index = items[0], 0
+	}
+	made, err := m.object.Run(of, vars)
+	if err != nil {
+		return nil
+	}
+	data, err := json.Marshal(made)
+	if err != nil {
+		return nil
+	}
+	var object map[string]any // with numbers as the API server has them
+	if err := json.Unmarshal(data, &object); err != nil {
+		return nil
+	}
+	return object
+}
+
+// completed returns an object as the API server does.
+func (m *making) completed(of map[string]any) map[string]any {
 	if m.schemaOfFrom != nil {
 		of = m.schemaOfFrom.Defaulted(of)
 	}
@@ -151,24 +227,5 @@ func (m *making) child(of map[string]any) map[string]any {
 		metadata["namespace"] = "default"
 	}
 	of["metadata"] = metadata
-	if m.when != nil {
-		if wanted, err := m.when.Run(of, expression.Vars{}); err != nil || wanted != true {
-			return nil
-		}
-	}
-	var vars expression.Vars
-	if m.items != nil {
-		list, err := m.items.Run(of, expression.Vars{})
-		items, _ := list.([]any)
-		if err != nil || len(items) == 0 {
-			return nil
-		}
-		vars.Item, vars.Index = items[0], 0
-	}
-	made, err := m.object.Run(of, vars)
-	object, _ := made.(map[string]any)
-	if err != nil {
-		return nil
-	}
-	return object
+	return of
 }
