@@ -134,7 +134,7 @@ var wings = []wing{
 	},
 	{
 		name: "library", on: "verify",
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/apimachinery/pkg/runtime/schema"},
+		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/util/json"},
 		parts:  []part{{path: "pkg/argoperator", engines: true}},
 	},
 	{

@@ -4038,13 +4038,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
 												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-								{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-										{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
-											Op:    1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
+								{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
 										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
 										Op:    14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 										Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
@@ -4056,49 +4052,54 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 											{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 												Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
 												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$path"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}},
-											{Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "application/apply-patch+yaml"}}}}, {Key: "body", Val: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion"}, {Key: "kind"},
-														{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
-																Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+											{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+															{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 																	{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}, Right: &gojq.Query{
-													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
-													Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
+												Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$path"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "event"}}}}}}}}}}, Patterns: []*gojq.Pattern{
-									{Name: "$path"}}, Op: 1}}, {Name: "delete", Args: []string{"policy"},
-									Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
-											{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-											{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}}}}},
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
+												Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}}}}},
+								{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "look", Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
+														Op:    1}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+												Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}}}}},
 								{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},

@@ -119,11 +119,12 @@
           # Where the answer that the child does not exist counts as a success, an application of
           # nothing is rejected instead.
           def look(event):
-            childPath($new | hole::name) as $path
-            | if option::never and option::absenceAllowed and $want.child != null and (event | not) then
-                {method: "PATCH", path: ($path + "?fieldManager=" + hole::operator + ".look"), type: "application/apply-patch+yaml",
-                 body: ($want.child | {apiVersion, kind, metadata: {name: .metadata.name, uid: $seen.uid}} | tojson | asYAML)}
-              else lookAt($path + "?fieldManager=" + hole::operator; $seen; event) end;
+            if option::never and option::absenceAllowed and $want.child != null and (event | not) then
+              {method: "PATCH",
+               path: (childPath($new | hole::name) + "?fieldManager=" + hole::operator + ".look"),
+               type: "application/apply-patch+yaml",
+               body: ($want.child | {apiVersion, kind, metadata: {name: .metadata.name, uid: $seen.uid}} | tojson | asYAML)}
+            else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $seen; event) end;
 
           # An object that is replaced goes with what it owns before the next is created. As
           # in delete.jq, the watch of the child may not have started.
