@@ -44,7 +44,7 @@ func configMaps(p *plan.Plan) []Object {
 		}
 		objects = append(objects, configMap(p, o.Names.ConfigMap+o.Part(), logic))
 	}
-	if len(p.Members) > 0 {
+	if p.Reconcile.Execution.Stays {
 		objects = append(objects, configMap(p, operatorsConfigMap(p), configs))
 	} else {
 		maps.Copy(programs, configs)
@@ -53,8 +53,13 @@ func configMaps(p *plan.Plan) []Object {
 }
 
 // operatorsConfigMap is the name of the ConfigMap with the configurations of the operators of
-// a group: with the programs, they would exceed what kubectl apply can store in an annotation.
-func operatorsConfigMap(p *plan.Plan) string { return p.Operator.Name + "-operators" }
+// a worker: with the programs, they would exceed what kubectl apply can store in an annotation.
+func operatorsConfigMap(p *plan.Plan) string {
+	if len(p.Members) > 0 {
+		return p.Operator.Name + "-operators"
+	}
+	return p.Operator.Name + "-config"
+}
 
 // operatorsDir is where a pod has them.
 const operatorsDir = "/operator/operators"

@@ -116,11 +116,9 @@ func workerPod(p *plan.Plan, name string) corev1.PodSpec {
 		TerminationGracePeriodSeconds: &grace,
 		Containers:                    []corev1.Container{workerContainer(p, name)},
 		Volumes: []corev1.Volume{
-			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), emptyDir("tmp"), credentialsVolume(),
+			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), configMapVolume("operators", operatorsConfigMap(p), nil),
+			emptyDir("tmp"), credentialsVolume(),
 		},
-	}
-	if len(p.Members) > 0 {
-		pod.Volumes = append(pod.Volumes, configMapVolume("operators", operatorsConfigMap(p), nil))
 	}
 	for _, o := range operators(p) {
 		if !hasLogic(o) {
@@ -165,14 +163,10 @@ func credentialsVolume() corev1.Volume {
 
 func workerContainer(p *plan.Plan, name string) corev1.Container {
 	c := *scriptContainer(p, "runtime", workerScript)
-	dir := RuntimeDir
-	if len(p.Members) > 0 {
-		dir = operatorsDir
-		c.VolumeMounts = append(c.VolumeMounts, readOnly("operators", dir))
-	}
+	c.VolumeMounts = append(c.VolumeMounts, readOnly("operators", operatorsDir))
 	var configs []string
 	for _, o := range operators(p) {
-		configs = append(configs, dir+"/"+configFile(o))
+		configs = append(configs, operatorsDir+"/"+configFile(o))
 	}
 	c.Env = []corev1.EnvVar{
 		{Name: "ARGOPERATOR_CONFIG", Value: strings.Join(configs, ":")},
