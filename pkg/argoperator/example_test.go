@@ -55,6 +55,7 @@ func ExampleGenerate() {
 	// ValidatingAdmissionPolicy zoo.nest.children
 	// ValidatingAdmissionPolicyBinding zoo.nest.children
 	// ConfigMap nest-logic
+	// ConfigMap nest-config
 	// ConfigMap nest-runtime
 	// Service nest-worker
 	// Deployment nest-worker
