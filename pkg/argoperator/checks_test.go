@@ -1,17 +1,22 @@
 package argoperator_test
 
 import (
+	"encoding/json"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/argoproj/argo-events/pkg/reconciler/eventbus"
 	"github.com/argoproj/argo-events/pkg/reconciler/sensor"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
+	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/testing/selfcheck"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -59,6 +64,29 @@ func passesChecks(t *testing.T, source string, operators []argoperator.Operator)
 			t.Errorf("%s: operator %s: %s %s: %s [%s]", source, o.Name, p.Object, p.Path, p.Message, p.Code)
 		}
 		acceptedByArgo(t, source, o.Objects)
+		fitsKubectlApply(t, source, o.Objects)
+	}
+}
+
+// fitsKubectlApply requires that kubectl apply can store each ConfigMap of a worker in an
+// annotation, as it does without --server-side.
+func fitsKubectlApply(t *testing.T, source string, objects []manifest.Object) {
+	t.Helper()
+	if !slices.ContainsFunc(objects, func(o manifest.Object) bool { _, is := o.(*appsv1.Deployment); return is }) {
+		return
+	}
+	for _, o := range objects {
+		cm, ok := o.(*corev1.ConfigMap)
+		if !ok {
+			continue
+		}
+		data, err := json.Marshal(cm)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(data) > admission.MaxAnnotations {
+			t.Errorf("%s: ConfigMap %s has %d bytes, more than kubectl apply can store (%d)", source, cm.Name, len(data), admission.MaxAnnotations)
+		}
 	}
 }
 
