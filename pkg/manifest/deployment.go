@@ -37,8 +37,13 @@ const tokenSeconds int64 = 3600
 // workers returns the Deployments that reconcile. Two pods of one never work at a time: a new
 // one starts after the old one has ended, and the pods share a Lease.
 func workers(p *plan.Plan) []Object {
+	names := p.Workers()
+	if names == nil {
+		return nil
+	}
 	var out []Object
-	for _, name := range p.Workers() {
+	programs := digestOf(configMaps(p))
+	for _, name := range names {
 		out = append(out, &appsv1.Deployment{
 			TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
 			ObjectMeta: meta(p, name),
@@ -48,7 +53,7 @@ func workers(p *plan.Plan) []Object {
 				Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 				Template: corev1.PodTemplateSpec{
 					ObjectMeta: metav1.ObjectMeta{
-						Labels: podLabels(p, name), Annotations: map[string]string{programsAnnotation: digestOf(configMaps(p))},
+						Labels: podLabels(p, name), Annotations: map[string]string{programsAnnotation: programs},
 					},
 					Spec: workerPod(p, name),
 				},

@@ -213,6 +213,7 @@ func writeHoles(p *configured, c Child) jqfile.Holes {
 		holes["hole::when"] = jqfile.Raw("(" + c.When.Source() + ")")
 	}
 	waitHoles(p, c, holes)
+	decideHoles(p, c, holes)
 	return holes
 }
 
@@ -233,7 +234,6 @@ func waitHoles(p *configured, c Child, holes jqfile.Holes) {
 	holes["hole::dependenciesReady"] = jqfile.All(ready...)
 	holes["hole::waitsFor"] = jqfile.String("waits for " + strings.Join(waits, ", "))
 	needHoles(p, c, holes)
-	decideHoles(p, c, holes)
 }
 
 // decideHoles fills the holes for the children that decide which objects of a child are
