@@ -75,7 +75,9 @@ var tooMuch = map[schema.GroupKind]string{
 
 // ownSuffixes end the names of an operator's objects of the kinds that others have in its
 // namespace, too.
-var ownSuffixes = []string{"source", "sensor", "resync", "workflow", "token", "sensor-token", "logic", "runtime", "config", "operators", "worker"}
+var ownSuffixes = []string{
+	"source", "sensor", "resync", "workflow", "token", "sensor-token", "logic", "runtime", "config", "operators", "worker",
+}
 
 // Leftovers returns the objects in the cluster that an earlier version of an operator
 // made and this one does not: its own, and the objects of children that its definition
