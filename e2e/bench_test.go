@@ -43,7 +43,8 @@ func contenders() []contender {
 		}), 50, []int{10, 100, 1000}, true, false},
 		{"worker/memcached-logic", definedBy(func(t *testing.T) string {
 			return rewritten(t, "../examples/memcached-logic", "engine: workflow", "engine: worker")
-		}), 50, []int{10, 100}, true, false},
+		}), 50, []int{10, 100, 200}, true, false},
+		{"worker/memcached-logic (hook)", definedBy(hooked), 50, []int{10, 100, 200}, true, false},
 		{"workflow/memcached-logic", installs("memcached-logic"), 20, []int{10, 50}, true, false},
 	}
 	if dir := os.Getenv("E2E_TUTORIAL"); dir != "" {
@@ -60,6 +61,7 @@ func contenders() []contender {
 type figures struct {
 	Operator string   `json:"operator"`
 	Singles  int      `json:"singles"`
+	Rest     float64  `json:"rest"`   // MiB, before the first custom resource
 	Median   float64  `json:"median"` // from the custom resource to its child
 	P99      float64  `json:"p99"`
 	Bursts   []atOnce `json:"bursts,omitempty"`
@@ -122,8 +124,15 @@ func (one contender) measure(t *testing.T, o *operator) figures {
 	if one.apart {
 		one.warm(t, o)
 	}
+	rest := 0.0
+	for _, now := range o.spent(t) {
+		if !now.part {
+			rest += now.memory / (1 << 20)
+		}
+	}
 	took := one.latencies(t, o, "single", one.singles)
-	out := figures{Operator: one.name, Singles: len(took), Median: millis(took[len(took)/2]), P99: millis(took[len(took)*99/100])}
+	out := figures{Operator: one.name, Singles: len(took), Rest: rest, Median: millis(took[len(took)/2]), P99: millis(took[len(took)*99/100])}
+	t.Logf("at rest: %.0f MiB", rest)
 	t.Logf("custom resource to child: median %.1f ms, p99 %.1f ms of %d", out.Median, out.P99, out.Singles)
 	existing := one.singles
 	for _, n := range one.bursts {
@@ -272,7 +281,7 @@ func processUsage(t *testing.T, pid int) used {
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// installs brings an example.
+// definedBy brings the definition in a directory.
 func definedBy(dir func(t *testing.T) string) func(t *testing.T, c *cluster) *operator {
 	return func(t *testing.T, c *cluster) *operator {
 		t.Helper()
@@ -280,8 +289,29 @@ func definedBy(dir func(t *testing.T) string) func(t *testing.T, c *cluster) *op
 	}
 }
 
+// installs brings an example.
 func installs(example string) func(*testing.T, *cluster) *operator {
 	return func(t *testing.T, c *cluster) *operator { return c.install(t, "bench", "../examples/"+example) }
+}
+
+// hooked is examples/memcached-logic whose program is a server.
+func hooked(t *testing.T) string {
+	t.Helper()
+	dir := rewritten(t, "../examples/memcached-logic", "engine: workflow", "engine: worker")
+	file := filepath.Join(dir, "operator.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := replaceOnce(t, string(data), "command: [python3, main.py]", "command: [python3, hook.py]\n    hook: {port: 9000, path: /sync}")
+	text = replaceOnce(t, text, "files: [logic/main.py]", "files: [logic/main.py, logic/hook.py]")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "logic"), os.DirFS("testdata/bench")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // publishes brings the tutorial's manifests as they are.
