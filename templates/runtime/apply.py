@@ -98,8 +98,7 @@ def make_children(run, cr, state, answer, here):
             applied[key], written = child, True
             failures.pop(key, None)
             try:
-                live[key] = apply_child(run, cr, child, live.get(key))
-                log(f"applied {display_name(child)}")
+                live[key] = apply_child(run, cr, child, live.get(key), bool(run.config.get("readsObjects")))
             except Failed as failure:
                 log(f"failed: {failure}")
                 failures[key] = failure

@@ -11,19 +11,25 @@ TRIES = 5  # of a write with a conflict
 NO_VERSION = "1"     # a resourceVersion that no object has: an apply with it creates the object, or fails if it exists
 
 
-def apply_child(run, cr, child, seen=None):
-    """Applies a child and returns the live object. `seen` is how a list had it."""
+def apply_child(run, cr, child, seen=None, listed=False):
+    """Applies a child and returns the live object. `seen` is how a list had it; one that a list did not have is created
+    before anybody asks whether it exists. In a worker, nothing is written if it would change nothing."""
     entry = run.declared(child)
     path = path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"])
     try:
         for left in reversed(range(TRIES)):
-            live, seen = seen or run.client.get(path), None
+            live, seen, listed = seen or (None if listed else run.client.get(path)), None, False
             adopts = check_owner(run, cr, child, live)
             live = live if adopts else replaced(run, entry, child, live)
             if live and (entry.get("never") or live["metadata"].get("deletionTimestamp") and entry.get("fixed")):
                 return dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live)
+            if run.stands(child, live):
+                return live
             try:
-                return run.client.apply(path, with_precondition(child, live, adopts), run.operator, run.config.get("forceConflicts", True))
+                now = run.client.apply(path, with_precondition(child, live, adopts), run.operator, run.config.get("forceConflicts", True))
+                run.note(child, now)
+                log(f"applied {display_name(child)}")
+                return now
             except ApiError as error:
                 if not left or not is_conflict(error):
                     raise

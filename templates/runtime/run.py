@@ -25,6 +25,7 @@ class Run:
         self.recorded = False  # whether a failure is in the status
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
         self.refers = None     # in a worker: stores what the custom resource refers to, before that is read
+        self.before, self.after = {}, None  # in a worker: by uid, what the run before and this one have applied
         self.gone = False      # whether there was nothing to do for the custom resource when it was read last
         self.env, self.client, self.now, self.sleep = env, client, now, sleep
         self.parent = self.config["parent"]
@@ -147,6 +148,19 @@ class Run:
             return [self.namespace]
         return sorted(set(self.watched + [self.namespace])) if self.watched and self.namespace else self.watched or [""]
 
+    def stands(self, child, live):
+        """Whether a child is as the run before left it, which wanted the same: to apply it again would change nothing."""
+        uid = ((live or {}).get("metadata") or {}).get("uid")
+        if self.after is None or uid not in self.before or self.before[uid] != applied(self, child, live):
+            return False
+        self.after[uid] = self.before[uid]
+        return True
+
+    def note(self, child, live):
+        """Remembers how a child is after it was applied."""
+        if self.after is not None:
+            self.after[live["metadata"]["uid"]] = applied(self, child, live)
+
     def children(self, cr):
         """The live children of the custom resource, sorted."""
         selector = f"{MANAGED_BY}={self.operator},{OWNER_UID}={cr['metadata']['uid']}"
@@ -226,6 +240,15 @@ def digest_of_inputs(run, cr):
         content = metadata.get("generation") or {key: cr[key] for key in cr if key not in ("apiVersion", "kind", "metadata", "status")}
     inputs = [metadata.get("labels") or {}, annotations, content]
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def applied(run, child, live):
+    """A digest of a child and of how it is: all but its status, and the fields that others manage, which change the object or
+    nothing."""
+    metadata = {key: value for key, value in live["metadata"].items() if key not in ("resourceVersion", "managedFields")}
+    ours = [entry for entry in live["metadata"].get("managedFields") or [] if entry.get("manager") == run.operator]
+    rest = {key: value for key, value in live.items() if key not in ("metadata", "status", "apiVersion", "kind")}
+    return hashlib.sha256(json.dumps([child, metadata, ours, rest], sort_keys=True).encode("utf-8", "replace")).digest()
 
 
 def belongs(run, cr, child):

@@ -37,6 +37,7 @@ class Operator:
         self.config, self.name = config, config["operator"]
         own = (config.get("logic") or {}).get("workspace")
         self.workspace = next((path for path in workspaces if own in (None, os.path.basename(path))), None)
+        self.applied = {}  # by key, what its last reconcile applied
         self.referrers, self.looked = Referrers(config.get("related") or []), False
         self.logic = logic_of(config.get("logic"), self.workspace)
 
@@ -203,9 +204,12 @@ class Worker:
             run = self.run_of(operator, client, dict(files, ARGOPERATOR_KEY=key))
             asked = []
             run.later, run.refers = asked.append, lambda cr: operator.referrers.put(run, key, cr)
+            run.before, run.after = operator.applied.pop(key, {}), {}
             code = shown(run, lambda: with_logic(run, operator.logic) if operator.logic else apply(run))
             if run.gone:
                 operator.referrers.drop(key)
+            elif run.after:
+                operator.applied[key] = run.after
             return code, code != 0 and not run.recorded, asked[-1] if asked else None
 
     def plan_next(self, key, code, wait):

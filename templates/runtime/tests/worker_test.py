@@ -274,6 +274,44 @@ class EventsTest(WorkerCase):
         self.assertRegex(self.lines[0], r"^team.one: created; \d+ requests, 0 ms; applied Deployment team/one; status: Ready=")
         self.assertEqual(len(self.lines), 1)
 
+    def requests(self, worker, cause):
+        """The requests about the Deployment that an event causes."""
+        before = len(self.cluster.log)
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": cause}))
+        return [(method, path.removeprefix(DEPLOYMENTS)) for method, path, _, _, _ in self.cluster.log[before:]
+                if path.startswith(DEPLOYMENTS)]
+
+    def test_nothing_is_written_that_would_change_nothing(self):
+        self.cr()
+        worker = self.worker()
+        self.assertEqual(self.requests(worker, "created"), [("GET", ""), ("PATCH", "/one")], "nobody asks whether it exists")
+        child = self.live(DEPLOYMENTS + "/one")
+        child["status"] = {"readyReplicas": 2}
+        self.cluster.put(DEPLOYMENTS + "/one", child)
+        child = self.live(DEPLOYMENTS + "/one")
+        self.assertEqual(self.requests(worker, "child changed"), [("GET", "")])
+        self.assertEqual(worker.operators["memcached"].applied.keys(), {"team.one"})
+        for what, change in (
+                ("its spec", lambda: child["spec"].update(replicas=7)), ("a field of others", lambda: child["spec"].update(paused=True)),
+                ("a label", lambda: child["metadata"]["labels"].clear()), ("what is wanted", lambda: self.live()["spec"].update(size=4)),
+                ("the operator's share", lambda: child["metadata"]["managedFields"].clear())):
+            with self.subTest(what):
+                change()
+                self.assertIn(("PATCH", "/one"), self.requests(worker, "child changed"))
+                self.assertEqual(self.requests(worker, "child changed"), [("GET", "")])
+        self.assertIn(("PATCH", "/one"), self.requests(self.worker(), "start"), "a new worker knows nothing")
+        del self.cluster.objects[CR]
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "deleted"}))
+        self.assertEqual(worker.operators["memcached"].applied, {})
+
+    def test_a_child_that_the_list_does_not_have(self):
+        """It exists, without the label by which the list finds it."""
+        self.cr()
+        worker = self.worker()
+        self.requests(worker, "created")
+        self.live(DEPLOYMENTS + "/one")["metadata"]["labels"].clear()
+        self.assertEqual(self.requests(self.worker(), "start"), [("GET", ""), ("PATCH", "/one"), ("GET", "/one"), ("PATCH", "/one")])
+
     def test_events_for_nothing_are_acknowledged(self):
         worker = self.worker()
         for event in (None, {}, {"key": 5}, {"key": "team/one"}, {"key": "../x"}, {"key": "a" * 500}):

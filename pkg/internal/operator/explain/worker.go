@@ -10,7 +10,7 @@ import (
 // of templates/runtime/worker.py. A reconcile is the same as in the pod of a Workflow.
 func workerEvents(p *plan.Plan) []Event {
 	full := workerReconcile(p)
-	again := known(p, full)
+	look := unwritten(full)
 	finalizer := calls(count(p.Reconcile.Finalizer != ""), "finalizer added")
 	due := "custom resource that is not up to date"
 	if p.Runtime.ResyncPolicy == "Always" {
@@ -18,19 +18,19 @@ func workerEvents(p *plan.Plan) []Event {
 	}
 	changed := event(statusChanged)
 	if n, _ := readers(p, "status"); n > 0 {
-		changed = event(statusChanged, again).atMost("none if no field changes that a template reads")
+		changed = event(statusChanged, full).atMost("none if no field changes that a template reads")
 	}
 	list := []Event{
 		event(added, full, finalizer),
-		event(specChanged, again).atMost("one request more for each child that is created or deleted"),
+		event(specChanged, full).atMost("one request more for each child that is deleted"),
 		changed,
-		event(labelsChanged, again).atMost(""),
-		event(childReports, again).atMost("none if neither its readiness nor an observed field changes"),
-		event(childTouched, again).atMost(""),
+		event(labelsChanged, full).atMost(""),
+		event(childReports, look).atMost("none if neither its readiness nor an observed field changes; one more for each child after a start of the worker"),
+		event(childTouched, full).atMost(""),
 		event(childDeleted, full).atMost(""),
 	}
 	if p.EnqueuesRelated() {
-		list = append(list, event(relatedChanged).each("custom resource that refers to it", again))
+		list = append(list, event(relatedChanged).each("custom resource that refers to it", full))
 	}
 	looks := calls(kindLists(p)+relatedLists(p)+max(1, namespaces(p, p.API.Kind)), "lists (500 objects per request)")
 	return append(list, eventsResource(p), event(resync, looks).each(due, full), event(ticked), workerGone(p))
@@ -45,19 +45,9 @@ func workerReconcile(p *plan.Plan) []Part {
 	return parts[:len(parts)-1] // it keeps its timers itself
 }
 
-// known returns the requests of a reconcile whose children exist: with logic, a list has shown
-// them already.
-func known(p *plan.Plan, parts []Part) []Part {
-	if !hasLogic(p) {
-		return parts
-	}
-	out := slices.Clone(parts)
-	for i, part := range out {
-		if part.What == readAndApplied {
-			out[i] = Part{Cost{0, part.Calls / 2}, "children applied"}
-		}
-	}
-	return out
+// unwritten returns the requests of a reconcile whose children are as the one before has left them.
+func unwritten(parts []Part) []Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(part Part) bool { return part.What == written })
 }
 
 // workerGone returns the cost of a deletion. Every deleted child is an event, whose reconcile

@@ -88,7 +88,11 @@ func full(p *plan.Plan) []Part {
 		parts = append(parts, calls(lists, "children listed for the logic")...)
 		parts = append(parts, calls(1, "read again")...)
 	}
-	parts = append(parts, calls(2*n, readAndApplied)...)
+	if p.Runtime.ReadsObjects { // a list has shown which children exist
+		parts = append(parts, calls(n, written)...)
+	} else {
+		parts = append(parts, calls(2*n, "children read, applied")...)
+	}
 	parts = append(parts, calls(lists, "children listed, to prune")...)
 	parts = append(parts, calls(2*len(p.Patches), "patched objects listed, patched")...)
 	parts = append(parts, status...)
@@ -99,8 +103,9 @@ func full(p *plan.Plan) []Part {
 	return parts
 }
 
-// readAndApplied is the part of a reconcile that writes the children.
-const readAndApplied = "children read, applied"
+// written is the part of a reconcile that writes children of which a list has shown whether
+// they exist.
+const written = "children applied"
 
 func launched() []Part { return pod(1, "Workflow created") }
 
