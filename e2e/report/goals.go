@@ -26,6 +26,9 @@ const (
 	testsNew  = "argoperator test of init"
 	direct    = "direct/memcached"
 	workflow  = "workflow/memcached-logic"
+	worker    = "worker/memcached"
+	perCall   = "worker/memcached-logic"
+	hook      = "worker/memcached-logic (hook)"
 	inGo      = "controller-runtime (as scaffolded)"
 	tutorial  = "the tutorial (as published)"
 	unchecked = "generate without its checks"
@@ -74,17 +77,27 @@ var goals = []goal{
 	{"custom resource to child, `direct`: median", 0.001, "× the tutorial", func(m measured) (float64, bool) {
 		return ratio(m.operator(direct).Median, m.operator(tutorial).Median)
 	}},
-	{"custom resource to child, `workflow`: median", 4000, "ms", func(m measured) (float64, bool) {
-		return known(m.operator(workflow).Median)
+	{"custom resource to child, `workflow`: median", 4000, "ms", latency(workflow)},
+	{"… `worker` with templates: median", 50, "ms", latency(worker)},
+	{"… with a program for each call: median", 100, "ms", latency(perCall)},
+	{"… with a hook: median", 60, "ms", latency(hook)},
+	{"… with a program for each call: median", 0.04, "× `workflow`", func(m measured) (float64, bool) {
+		return ratio(m.operator(perCall).Median, m.operator(workflow).Median)
 	}},
-	{"1,000 custom resources at once, `direct`: all children", 10000, "ms", func(m measured) (float64, bool) {
-		return known(m.burst(direct, 1000))
+	{"1,000 custom resources at once, `worker` with templates: all children", 25000, "ms", allOf(worker, 1000)},
+	{"… processor time of its pods for each", 20, "ms", cpu(worker, 1000)},
+	{"200 at once, with a program for each call: all children", 13333, "ms", allOf(perCall, 200)},
+	{"… processor time of its pods for each", 60, "ms", cpu(perCall, 200)},
+	{"200 at once, with a hook: all children", 6667, "ms", allOf(hook, 200)},
+	{"pods of a `worker` with a program at rest: memory", 80, "MiB", func(m measured) (float64, bool) {
+		return known(m.operator(perCall).Rest)
 	}},
+	{"1,000 custom resources at once, `direct`: all children", 10000, "ms", allOf(direct, 1000)},
 	{"… compared with the operator in Go, as scaffolded", 1, "× the operator in Go", func(m measured) (float64, bool) {
-		return ratio(m.burst(direct, 1000), m.burst(inGo, 1000))
+		return ratio(m.burst(direct, 1000).Children, m.burst(inGo, 1000).Children)
 	}},
 	{"… from 1,000 to 5,000 at once: time for each", 1.1, "× that of 1,000", func(m measured) (float64, bool) {
-		return ratio(m.burst(direct, 5000)/5, m.burst(direct, 1000))
+		return ratio(m.burst(direct, 5000).Children/5, m.burst(direct, 1000).Children)
 	}},
 }
 
@@ -108,14 +121,27 @@ func (m measured) operator(name string) raced {
 	return raced{}
 }
 
-// burst returns the time until all children existed; 0 if it was not measured.
-func (m measured) burst(operator string, count int) float64 {
+// burst returns what was measured of so many custom resources at once.
+func (m measured) burst(operator string, count int) burst {
 	for _, x := range m.operator(operator).Bursts {
 		if x.Count == count {
-			return x.Children
+			return x
 		}
 	}
-	return 0
+	return burst{}
+}
+
+func latency(operator string) func(measured) (float64, bool) {
+	return func(m measured) (float64, bool) { return known(m.operator(operator).Median) }
+}
+
+// allOf returns the time until all children existed.
+func allOf(operator string, count int) func(measured) (float64, bool) {
+	return func(m measured) (float64, bool) { return known(m.burst(operator, count).Children) }
+}
+
+func cpu(operator string, count int) func(measured) (float64, bool) {
+	return func(m measured) (float64, bool) { return known(m.burst(operator, count).CPU) }
 }
 
 func growth(program string, from, to int) func(measured) (float64, bool) {
