@@ -96,11 +96,11 @@ func (o *operator) awaitNoObjects(t *testing.T, cr *unstructured.Unstructured) {
 
 func listedRename(t *testing.T, o *operator) {
 	cr := o.group(t, nsA, "renamed", map[string]any{"members": []any{"a"}})
-	o.awaitMaps(t, cr, "none", nsA+"/badge-renamed", nsA+"/renamed-a", nsA+"/renamed-title-first")
+	o.awaitMaps(t, cr, "none", nsA+"/badge-renamed", nsA+"/renamed-a")
 	o.awaitReady(t, groups, cr)
 	began := time.Now()
-	o.merge(t, groups, cr, `{"spec":{"title":"second","members":["b","c"],"space":"`+nsB+`","text":"new"}}`)
-	o.awaitMaps(t, cr, "new", nsB+"/badge-renamed", nsA+"/renamed-b", nsA+"/renamed-c", nsA+"/renamed-title-second")
+	o.merge(t, groups, cr, `{"spec":{"members":["b","c"],"space":"`+nsB+`","text":"new"}}`)
+	o.awaitMaps(t, cr, "new", nsB+"/badge-renamed", nsA+"/renamed-b", nsA+"/renamed-c")
 	o.awaitMaps(t, cr, "none") // the former ones are deleted
 	t.Logf("renamed within %s", seconds(time.Since(began)))
 	o.awaitReady(t, groups, cr)
@@ -119,7 +119,7 @@ func (o *operator) drop(t *testing.T, cr *unstructured.Unstructured) {
 func listedMany(t *testing.T, o *operator) {
 	const many = 200
 	items := func(n int) (list []any, names []string) {
-		names = []string{nsA + "/badge-many", nsA + "/many-title-first"}
+		names = []string{nsA + "/badge-many"}
 		for i := range n {
 			list = append(list, fmt.Sprintf("i%03d", i))
 			names = append(names, fmt.Sprintf("%s/many-i%03d", nsA, i))
@@ -154,10 +154,10 @@ func quoted(items []any) string {
 // listedForeignNamespace deletes objects by hand that nothing owns.
 func listedForeignNamespace(t *testing.T, o *operator) {
 	cr := o.group(t, nsA, "abroad", map[string]any{"space": nsB})
-	o.awaitMaps(t, cr, "none", nsB+"/badge-abroad", nsA+"/abroad-title-first")
+	o.awaitMaps(t, cr, "none", nsB+"/badge-abroad")
 	run(t, nil, "kubectl", "delete", "configmap", "-n", nsB, "badge-abroad")
 	run(t, nil, "kubectl", "delete", "ingressclass", nsA+"-abroad")
-	o.awaitMaps(t, cr, "none", nsB+"/badge-abroad", nsA+"/abroad-title-first")
+	o.awaitMaps(t, cr, "none", nsB+"/badge-abroad")
 	o.cluster.await(t, "the IngressClass to be back", slow, ingressClasses, "", func(s seen) bool {
 		return len(s.withLabel(ownerUID, string(cr.GetUID()))) == 1
 	})
@@ -172,17 +172,17 @@ func listedContention(t *testing.T, o *operator) {
 	o.awaitReady(t, groups, first)
 	second := o.group(t, nsB, "wanted", map[string]any{"space": nsB})
 	o.awaitUnready(t, second, "does not belong to this Group")
-	o.awaitMaps(t, first, "none", nsB+"/badge-wanted", nsA+"/wanted-title-first")
+	o.awaitMaps(t, first, "none", nsB+"/badge-wanted")
 	o.drop(t, second)
 	o.awaitNoObjects(t, second)
-	o.awaitMaps(t, first, "none", nsB+"/badge-wanted", nsA+"/wanted-title-first")
+	o.awaitMaps(t, first, "none", nsB+"/badge-wanted")
 }
 
 // listedHostileItems has names that the API server refuses, beside a good one.
 func listedHostileItems(t *testing.T, o *operator) {
 	items := []any{"good", "../../secrets/x", "ü\u2028", strings.Repeat("x", 253), "", "a\"b"}
 	cr := o.group(t, nsA, "hostile", map[string]any{"members": items})
-	o.awaitMaps(t, cr, "none", nsA+"/badge-hostile", nsA+"/hostile-title-first", nsA+"/hostile-good")
+	o.awaitMaps(t, cr, "none", nsA+"/badge-hostile", nsA+"/hostile-good")
 	o.awaitUnready(t, cr, "the API server rejected it")
 	o.merge(t, groups, cr, `{"spec":{"members":["good"]}}`)
 	o.awaitReady(t, groups, cr)
@@ -194,7 +194,7 @@ func listedStateEdited(t *testing.T, o *operator) {
 	o.awaitReady(t, groups, cr)
 	out := run(t, []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"precious","namespace":"`+nsA+`"}}`), "kubectl", "create", "-f", "-", "-o", "jsonpath={.metadata.uid}")
 	t.Cleanup(func() { run(t, nil, "kubectl", "delete", "configmap", "-n", nsA, "precious") })
-	patch := fmt.Sprintf(`{"status":{"children":{"title/precious":{"uid":%q,"unwanted":true}}}}`, out)
+	patch := fmt.Sprintf(`{"status":{"children":{"member/precious":{"uid":%q,"unwanted":true}}}}`, out)
 	_, err := o.cluster.objects.Resource(groups).Namespace(nsA).Patch(t.Context(), "edited", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
 	if err == nil || !strings.Contains(err.Error(), "only operator groups writes status.children") {
 		t.Errorf("the edit of the state is not refused: %v", err)
@@ -243,12 +243,12 @@ func listedOperatorAway(t *testing.T, o *operator) {
 				o.drop(t, deleted)
 			default:
 				run(t, nil, "kubectl", "delete", "configmap", "-n", nsA, "away-edited-b", "away-edited-d", "away-edited-e")
-				o.merge(t, groups, edited, `{"spec":{"members":["b","c","e"],"title":"other"}}`)
+				o.merge(t, groups, edited, `{"spec":{"members":["b","c","e"]}}`)
 			}
 		})
 	}
 	o.awaitNoObjects(t, deleted)
-	o.awaitMaps(t, edited, "none", nsA+"/badge-away-edited", nsA+"/away-edited-b", nsA+"/away-edited-c", nsA+"/away-edited-e", nsA+"/away-edited-title-other")
+	o.awaitMaps(t, edited, "none", nsA+"/badge-away-edited", nsA+"/away-edited-b", nsA+"/away-edited-c", nsA+"/away-edited-e")
 	o.awaitReady(t, groups, edited)
 }
 

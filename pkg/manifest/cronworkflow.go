@@ -32,7 +32,7 @@ func rotationCron(p *plan.Plan) Object {
 	c := cronWorkflow(p, p.TokenRotationName(), "* * * * *", rotationSpec(p))
 	c.Spec.When = fmt.Sprintf(
 		"{{= cronworkflow.succeeded == 0 || (now() - cronworkflow.lastScheduledTime).Hours() >= %d }}",
-		p.Shared.TokenHours,
+		p.Install.TokenHours,
 	)
 	return c
 }

@@ -3,7 +3,6 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -13,45 +12,31 @@ import (
 )
 
 // replaySpec is the resync of the direct engine: it sets an annotation of the
-// EventSource's pod, so that a new pod replaces it and replays all objects. If Sensors
-// stopped receiving events, it replaces their pods, too; the replay then reaches the
-// other Sensors, and each replaced Sensor requests its own when it subscribes. Argo's
-// executor does all of this without another image.
+// EventSource's pod, so that a new pod replaces it and replays all objects. If the Sensor
+// stopped receiving events, it replaces its pod, too, which requests another replay when it
+// subscribes. Argo's executor does all of this without another image.
 func replaySpec(p *plan.Plan) wfv1.WorkflowSpec {
 	spec := workflowSpecOf(p, plan.ResyncAccount)
 	spec.Entrypoint = "resync"
 	spec.Metrics = metrics(p, p.Monitoring.Resyncs)
 	spec.ActiveDeadlineSeconds = &p.Shared.TimeoutSeconds
-	source, subscribed := identify(p, "EventSource", p.Names.EventSource), []string{}
-	var restarts []wfv1.Template
-	for _, s := range p.Sensors {
-		subscribed = append(subscribed, plan.SubscribedAnnotation(s.Name))
-		restarts = append(
-			restarts,
-			patchTemplate("restart-"+s.Name, restartPatch(identify(p, "Sensor", s.Name), "argoperator.dev/restarted-by", nil)),
-		)
-	}
-	spec.Templates = append([]wfv1.Template{
-		resyncSteps(p),
-		checkSensorsTemplate(p),
+	source, sensor := identify(p, "EventSource", p.Names.EventSource), identify(p, "Sensor", p.Names.Sensor)
+	subscribed := []string{plan.SubscribedAnnotation(p.Names.Sensor)}
+	spec.Templates = []wfv1.Template{
+		resyncSteps(),
+		checkSensorTemplate(p),
 		patchTemplate("replay", restartPatch(source, "argoperator.dev/resync", nil)),
 		patchTemplate("reset-subscriptions", restartPatch(source, "argoperator.dev/resync", subscribed)),
-	}, restarts...)
+		patchTemplate("restart-sensor", restartPatch(sensor, "argoperator.dev/restarted-by", nil)),
+	}
 	return spec
 }
 
-func resyncSteps(p *plan.Plan) wfv1.Template {
-	const restart = "{{steps.check-sensors.outputs.parameters.restart}} == "
-	repair := wfv1.ParallelSteps{}
-	for _, s := range p.Sensors {
-		repair.Steps = append(
-			repair.Steps,
-			wfv1.WorkflowStep{Name: "restart-" + s.Name, Template: "restart-" + s.Name, When: restart + "true"},
-		)
-	}
+func resyncSteps() wfv1.Template {
+	const restart = "{{steps.check-sensor.outputs.parameters.restart}} == "
 	return wfv1.Template{Name: "resync", Steps: []wfv1.ParallelSteps{
-		{Steps: []wfv1.WorkflowStep{{Name: "check-sensors", Template: "check-sensors"}}},
-		repair,
+		{Steps: []wfv1.WorkflowStep{{Name: "check-sensor", Template: "check-sensor"}}},
+		{Steps: []wfv1.WorkflowStep{{Name: "restart-sensor", Template: "restart-sensor", When: restart + "true"}}},
 		{Steps: []wfv1.WorkflowStep{
 			{Name: "replay", Template: "replay", When: restart + "false"},
 			{Name: "reset-subscriptions", Template: "reset-subscriptions", When: restart + "true"},
@@ -59,15 +44,12 @@ func resyncSteps(p *plan.Plan) wfv1.Template {
 	}}
 }
 
-// checkSensorsTemplate checks whether a Sensor's last heartbeat is too old.
-func checkSensorsTemplate(p *plan.Plan) wfv1.Template {
-	var times []string
-	for _, s := range p.Sensors {
-		times = append(times, fmt.Sprintf("[.metadata.annotations[%q], .metadata.creationTimestamp]", plan.LastReceivedAnnotation(s.Name)))
-	}
-	restart := fmt.Sprintf(`[%s] | any((max | fromdate? // 0) < now - %d)`, strings.Join(times, ", "), plan.HeartbeatTimeoutSeconds)
+// checkSensorTemplate checks whether the Sensor's last heartbeat is too old.
+func checkSensorTemplate(p *plan.Plan) wfv1.Template {
+	restart := fmt.Sprintf(`[.metadata.annotations[%q], .metadata.creationTimestamp] | (max | fromdate? // 0) < now - %d`,
+		plan.LastReceivedAnnotation(p.Names.Sensor), plan.HeartbeatTimeoutSeconds)
 	return wfv1.Template{
-		Name:     "check-sensors",
+		Name:     "check-sensor",
 		Resource: &wfv1.ResourceTemplate{Action: "get", Manifest: indented(identify(p, "EventSource", p.Names.EventSource))},
 		Outputs: wfv1.Outputs{Parameters: []wfv1.Parameter{
 			{Name: "restart", ValueFrom: &wfv1.ValueFrom{JQFilter: restart}},

@@ -68,11 +68,11 @@ func events(p *plan.Plan) []Event {
 
 // heartbeat returns the cost of the liveness check, which causes a write once a minute.
 func heartbeat(p *plan.Plan) Event {
-	perSensor := 1
+	requests := 1
 	if p.Reconcile.Execution.RunsPods { // the k8s trigger gets the object first
-		perSensor = 2
+		requests = 2
 	}
-	return event(ticked, calls(perSensor*len(p.Sensors), "timestamp written by each Sensor"))
+	return event(ticked, calls(requests, "timestamp written by the Sensor"))
 }
 
 // rotation returns the cost of rotating the Sensors' token.
@@ -80,7 +80,7 @@ func rotation(p *plan.Plan) []Event {
 	if !p.RotatesToken() {
 		return nil
 	}
-	return []Event{event(fmt.Sprintf("%s, every %dh", rotated, p.Shared.TokenHours), pod(2, "token requested, Secret patched"))}
+	return []Event{event(fmt.Sprintf("%s, every %dh", rotated, p.Install.TokenHours), pod(2, "token requested, Secret patched"))}
 }
 
 // eventsResource returns the additional cost of an event that changes Ready.

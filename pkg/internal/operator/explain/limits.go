@@ -36,7 +36,7 @@ const (
 
 // limits returns the limits sorted by use, with rates last.
 func limits(p *plan.Plan, objects []manifest.Object) []Limit {
-	out := slices.Concat(variables(objects), jq(p), desired(p), data(objects), applied(objects), names(objects))
+	out := slices.Concat(variables(objects), sensorSize(p), desired(p), data(objects), applied(objects), names(objects))
 	slices.SortStableFunc(out, func(a, b Limit) int { return cmp.Compare(b.Percent, a.Percent) })
 	return append(out, rates(p)...)
 }
@@ -75,20 +75,13 @@ func called(o manifest.Object) string {
 	return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetName()
 }
 
-// jq returns the size of jq in a Sensor, as a JSON string.
-func jq(p *plan.Plan) []Limit {
+// sensorSize returns the size of the Sensor of the direct engine.
+func sensorSize(p *plan.Plan) []Limit {
 	if p.Reconcile.Execution.RunsPods {
 		return nil
 	}
-	var out []Limit
-	for _, s := range p.Sensors {
-		size := 0
-		for _, d := range s.Dependencies {
-			size += len(encoded(d.JQ))
-		}
-		out = append(out, limit("jq", "Sensor "+s.Name, size, plan.MaxSensor, "bytes", "above it, argoperator adds a Sensor"))
-	}
-	return out
+	const above = "above it, direct does not support the definition"
+	return []Limit{limit("programs", "Sensor "+p.Names.Sensor, p.DirectSize(), plan.MaxSensor, "bytes", above)}
 }
 
 // desired estimates the size of the children that are passed to the pod: about that of

@@ -109,7 +109,7 @@ func secrets(p *plan.Plan, objects []manifest.Object) []Secret {
 					"the token of %s, which %s replaces every %dh",
 					p.Names.SensorServiceAccount,
 					p.TokenRotationName(),
-					p.Shared.TokenHours,
+					p.Install.TokenHours,
 				)
 			}
 			out = append(out, Secret{Name: s.Name, Made: true, Why: why})

@@ -109,21 +109,16 @@ func (b *builder) changes() {
 	}
 }
 
-// direct adds the Sensors of the direct engine, which write themselves.
+// direct adds the Sensor of the direct engine, which writes itself.
 func (b *builder) direct() {
-	for i, s := range b.plan.Sensors {
-		id := fmt.Sprintf("sensor_%d", i)
-		b.add(Node{ID: id, Role: Sensor, Title: "Sensor", Text: []string{s.Name, count(len(s.Triggers), "trigger")}, Name: s.Name})
-		b.arrow("bus", id, "")
-		for _, c := range b.plan.Children {
-			if s.Writes(c) {
-				b.arrow(id, childID(c), "apply")
-			}
-		}
-		if s.Reports() {
-			b.arrow(id, "status", "patch")
-		}
+	const id = "sensor_0"
+	s := b.plan.Sensors[0]
+	b.add(Node{ID: id, Role: Sensor, Title: "Sensor", Text: []string{s.Name, count(len(s.Triggers), "trigger")}, Name: s.Name})
+	b.arrow("bus", id, "")
+	for _, c := range b.plan.Children {
+		b.arrow(id, childID(c), "apply")
 	}
+	b.arrow(id, "status", "patch")
 	b.written()
 }
 

@@ -63,8 +63,8 @@ var (
 	okNotMissing    = []int32{200, 202, 400, 401, 403, 405, 408, 413, 415, 429, 500, 501} // what an object that exists may cause, too
 )
 
-// directSensors returns the Sensors of the direct engine.
-func directSensors(p *configured) []Sensor {
+// directParts returns the triggers of the direct engine, which are in one Sensor.
+func directParts(p *configured) []part {
 	var parts []part
 	for _, c := range p.Children {
 		if !p.listed(c) {
@@ -84,17 +84,20 @@ func directSensors(p *configured) []Sensor {
 	if p.WritesStatus() {
 		parts = append(parts, statusPart(p))
 	}
-	return pack(p.Names.Sensor, parts)
+	return parts
 }
 
-// Writes reports whether a Sensor of the direct engine writes a child.
-func (s Sensor) Writes(c Child) bool {
-	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Child == c.Name })
-}
-
-// Reports reports whether a Sensor of the direct engine writes the custom resources.
-func (s Sensor) Reports() bool {
-	return slices.ContainsFunc(s.Triggers, func(t Trigger) bool { return t.Child == "" && t.Name != heartbeatTrigger })
+// tooLarge returns why the direct engine does not support a definition whose triggers exceed
+// one Sensor.
+func tooLarge(p *configured) []Reason {
+	size := p.DirectSize()
+	if size <= MaxSensor {
+		return nil
+	}
+	return []Reason{{
+		Path:    []string{"spec", "children"},
+		Message: fmt.Sprintf("its programs take %d bytes of a Sensor, which has room for %d", size, MaxSensor),
+	}}
 }
 
 // WritesStatus reports whether a trigger writes the status.
@@ -125,7 +128,16 @@ const (
 	diagnosisSize  = 820
 )
 
-// pack distributes parts over as few Sensors as possible.
+// DirectSize estimates the size of the Sensor of the direct engine in JSON, in bytes.
+func (p *configured) DirectSize() int {
+	size := sensorSize
+	for _, part := range p.direct {
+		size += part.weight()
+	}
+	return size
+}
+
+// pack distributes the parts of a worker's triggers over as few Sensors as possible.
 func pack(name string, parts []part) []Sensor {
 	var out []Sensor
 	size := 0
@@ -138,12 +150,15 @@ func pack(name string, parts []part) []Sensor {
 			}
 			out, size = append(out, next), sensorSize
 		}
-		last := &out[len(out)-1]
-		last.Dependencies = append(last.Dependencies, p.dependencies...)
-		last.Triggers = append(last.Triggers, p.triggers...)
+		out[len(out)-1].add(p)
 		size += weight
 	}
 	return out
+}
+
+func (s *Sensor) add(p part) {
+	s.Dependencies = append(s.Dependencies, p.dependencies...)
+	s.Triggers = append(s.Triggers, p.triggers...)
 }
 
 // weight estimates the size of a part in JSON, in bytes.
@@ -185,12 +200,6 @@ func newPart(name, jq string, events []Event, call Call) part {
 	return out
 }
 
-// writes marks a part as the writer of a child.
-func (p part) writes(c Child) part {
-	p.triggers[0].Child = c.Name
-	return p
-}
-
 // asking returns a call whose failure may create a Workflow.
 func asking(asks bool, allow, fallback []int32) Call {
 	if asks {
@@ -227,7 +236,7 @@ func writePart(p *configured, c Child) part {
 		writeJQ(p, c),
 		parentEvents(p),
 		asking(p.diagnoses(c), allow, okRecordFailure),
-	).writes(c)
+	)
 }
 
 // absenceAllowed reports whether it counts as a success that a child to write does not
@@ -258,7 +267,7 @@ func objectsPart(p *configured, c Child, worker int) part {
 		objectsJQ(p, c, worker, listedWorkers(c)),
 		parentEvents(p),
 		asking(p.diagnoses(c), okWrite(c), okRecordFailure),
-	).writes(c)
+	)
 }
 
 // okWrite returns the status codes of a write that succeeds. An object to replace that

@@ -24,22 +24,34 @@ func (r Reason) equal(other Reason) bool {
 	return r.Message == other.Message && slices.Equal(r.Path, other.Path)
 }
 
+// choice is that of an engine.
+type choice struct {
+	engine  Engine
+	against map[Engine][]Reason // what each does not support
+	direct  *configured         // the definition on the direct engine, to know its size; nil if jq does not support it
+}
+
 // chooseEngine returns the engine that the definition names or, for auto, the first of direct,
-// worker and workflow that supports the definition, with what each engine does not support. The
-// findings list that of the engine.
-func chooseEngine(p *declared, d *definition.Definition) (Engine, map[Engine][]Reason, diag.List) {
+// worker and workflow that supports the definition. The findings list what the engine does not
+// support.
+func chooseEngine(p *declared, d *definition.Definition) (choice, diag.List) {
 	against := map[Engine][]Reason{Direct: directReasons(p, d), Workflow: workflowReasons(p, d), Worker: workerReasons(p)}
-	engine := Engine(d.Operator.Spec.Reconcile.Engine)
+	out := choice{engine: Engine(d.Operator.Spec.Reconcile.Engine), against: against}
+	if len(against[Direct]) == 0 {
+		out.direct = &configured{decided: decide(*p, d, Direct)}
+		configure(out.direct, d.Operator.Spec)
+		against[Direct] = tooLarge(out.direct)
+	}
 	var findings diag.List
-	if engine == auto {
-		if engine = AutoEngine(against); engine != Direct {
+	if out.engine == auto {
+		if out.engine = AutoEngine(against); out.engine != Direct {
 			findings = onlyDirect(d, against[Direct][0])
 		}
 	}
-	if engine == Worker {
+	if out.engine == Worker {
 		findings = append(findings, notOnWorker(d)...)
 	}
-	return engine, against, append(engineErrors(d, engine, against), findings...)
+	return out, append(engineErrors(d, out.engine, against), findings...)
 }
 
 // AutoEngine returns the engine that auto selects, by what each does not support: of a definition

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -20,6 +21,15 @@ spec:
 const one = `  children: [{name: c, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]
 `
 
+// many returns a number of children.
+func many(n int) string {
+	list := "  children:\n"
+	for i := range n {
+		list += fmt.Sprintf(`  - {name: c%d, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-%d"}}}`+"\n", i, i)
+	}
+	return list
+}
+
 func TestEngine(t *testing.T) {
 	tests := []struct {
 		name, lines string
@@ -32,6 +42,7 @@ func TestEngine(t *testing.T) {
 		{"when and readyWhen", `  children: [{name: c, when: .spec.on, readyWhen: .data.a == "b", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Direct, nil},
 		{"requested engine", one + "  reconcile: {engine: workflow}\n", Workflow, nil},
 		{"finalizer", one + "  finalizer: {}\n", Direct, nil},
+		{"more than one Sensor", many(10), Worker, []string{"spec.children 97500"}},
 		{"shards", one + "  reconcile: {shards: 2}\n", Worker, []string{"spec.reconcile.shards share"}},
 		{"a group", one + "  install: {group: all}\n", Worker, []string{"spec.install.group share"}},
 		{"forEach", `  children: [{name: c, forEach: ".spec.list // []", template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $index }"}}}]` + "\n", Direct, nil},

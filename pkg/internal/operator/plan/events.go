@@ -57,7 +57,11 @@ func childEventTypes(p *decided) []string {
 // sensors returns the Sensors that subscribe to the events.
 func sensors(p *configured) []Sensor {
 	if !p.Reconcile.Execution.RunsPods {
-		return finished(p, directSensors(p))
+		direct := Sensor{Name: p.Names.Sensor}
+		for _, part := range p.direct {
+			direct.add(part)
+		}
+		return finished(p, []Sensor{direct})
 	}
 	if p.Reconcile.Execution.Stays {
 		return finished(p, pack(p.Names.Sensor, workerParts(p)))

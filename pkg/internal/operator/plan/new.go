@@ -50,6 +50,8 @@ type configured struct {
 
 	Runtime Runtime
 	Events  []Event // in the order of the EventSource's entries
+
+	direct []part // of the Sensor of the direct engine
 }
 
 // New plans a definition, and completes the schema of its status. The findings list what
@@ -59,20 +61,27 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	decided, refused := decide(declared, d)
-	findings = slices.Concat(findings, refused, unsupported(&decided, d))
+	choice, refused := chooseEngine(&declared, d)
+	p := choice.direct
+	if choice.engine != Direct || p == nil {
+		p = &configured{decided: decide(declared, d, choice.engine)}
+	}
+	p.Reconcile.Against = choice.against
+	findings = slices.Concat(findings, refused, unsupported(&p.decided, d))
 	if findings.HasErrors() {
 		return nil, findings
 	}
-	configured := configure(decided, d.Operator.Spec)
-	sensors := sensors(&configured)
-	configured.Runtime.Sensors = namesOf(sensors)
+	if p != choice.direct {
+		configure(p, d.Operator.Spec)
+	}
+	sensors := sensors(p)
+	p.Runtime.Sensors = namesOf(sensors)
 	return &Plan{
-		configured: configured,
+		configured: *p,
 		Sensors:    sensors,
-		Grants:     append(grants(&configured, sensors), heldGrants(&decided, d)...),
-		Policies:   policies(&decided),
-		Monitoring: monitoring.New(configured.Shared.Monitoring, watched(&configured, sensors)),
+		Grants:     append(grants(p, sensors), heldGrants(&p.decided, d)...),
+		Policies:   policies(&p.decided),
+		Monitoring: monitoring.New(p.Shared.Monitoring, watched(p, sensors)),
 	}, findings
 }
 
@@ -90,13 +99,11 @@ func declare(d *definition.Definition) (declared, diag.List) {
 	return out, c.findings
 }
 
-// decide chooses the engine and all that follows from it.
-func decide(in declared, d *definition.Definition) (decided, diag.List) {
-	spec := d.Operator.Spec
-	engine, against, refused := chooseEngine(&in, d)
-	e := execution(engine)
+// decide adds what follows from the engine.
+func decide(in declared, d *definition.Definition, engine Engine) decided {
+	spec, e := d.Operator.Spec, execution(engine)
 	out := decided{declared: in, Logic: logic(d, e), Reconcile: Reconcile{
-		Engine: engine, Against: against, Execution: e,
+		Engine: engine, Execution: e,
 		Finalizer: finalizer(&in, spec), FinalizerForced: spec.Finalizer != nil,
 		Shards:         int(*spec.Reconcile.Shards),
 		StateLocation:  stateLocation(&in, d, e),
@@ -108,7 +115,7 @@ func decide(in declared, d *definition.Definition) (decided, diag.List) {
 	if out.Reconcile.StateLocation == InStatus {
 		out.API.Versions = withStateField(out.API.Versions)
 	}
-	return out, refused
+	return out
 }
 
 // finalizer returns the name of the finalizer, empty if the operator needs none.
@@ -122,9 +129,12 @@ func finalizer(p *declared, spec v1alpha1.Spec) string {
 	return ""
 }
 
-// configure computes what the pods and the EventSource need.
-func configure(in decided, spec v1alpha1.Spec) configured {
-	return configured{decided: in, Runtime: runtime(&in, spec), Events: in.inGroup(events(&in))}
+// configure computes what the pods and the EventSource need, and the programs of direct.
+func configure(p *configured, spec v1alpha1.Spec) {
+	p.Runtime, p.Events = runtime(&p.decided, spec), p.inGroup(events(&p.decided))
+	if !p.Reconcile.Execution.RunsPods {
+		p.direct = directParts(p)
+	}
 }
 
 // inferStatus completes the schema by the types of the fields of the status that it does
@@ -311,7 +321,9 @@ func schedule(every time.Duration) string {
 }
 
 func install(in v1alpha1.Install) Install {
-	return Install{UserRoles: *in.UserRoles, AllowedNamespaces: allowedPattern(in.AllowedNamespaces)}
+	return Install{
+		UserRoles: *in.UserRoles, TokenHours: rotation(in.TokenRotation), AllowedNamespaces: allowedPattern(in.AllowedNamespaces),
+	}
 }
 
 func rotation(text string) int {

@@ -196,6 +196,7 @@ const (
 // Install configures the installation of an operator, apart from what is Shared.
 type Install struct {
 	UserRoles         bool
+	TokenHours        int    // between two rotations of the token; 0: it does not expire
 	AllowedNamespaces string // a regular expression of the namespaces that a custom resource may choose; empty: any
 }
 
@@ -231,7 +232,6 @@ type Dependency struct {
 // Trigger is the action of a Sensor when one of its dependencies passes an event.
 type Trigger struct {
 	Name    string
-	Child   string   // that it writes; direct engine
 	On      []string // dependencies
 	Call    *Call    // a request to the API server; nil: submit a Workflow
 	Worker  string   // that the event is sent to; empty: none

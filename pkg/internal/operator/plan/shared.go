@@ -23,7 +23,6 @@ type Shared struct {
 	Resources         v1alpha1.Resources `key:"install.runtimeResources"`
 	AdmissionPolicies bool               `key:"install.admissionPolicies"`
 	NetworkPolicies   bool               `key:"install.networkPolicies"`
-	TokenHours        int                `key:"install.tokenRotation"` // between two rotations; 0: the token does not expire
 	Monitoring        monitoring.Options `key:"install.monitoring"`
 	Schedule          string             `key:"reconcile.resync"` // in cron's five fields
 	Resync            time.Duration      `key:"reconcile.resync"`
@@ -52,7 +51,6 @@ func shared(s v1alpha1.Spec) Shared {
 		RuntimeImage:      in.RuntimeImage,
 		AdmissionPolicies: *in.AdmissionPolicies,
 		NetworkPolicies:   in.NetworkPolicies,
-		TokenHours:        rotation(in.TokenRotation),
 		Monitoring:        monitoring.OptionsOf(in.Monitoring),
 		Schedule:          schedule(duration(s.Reconcile.Resync)),
 		Resync:            duration(s.Reconcile.Resync),

@@ -1,7 +1,5 @@
 package plan
 
-import "cmp"
-
 // The Sensors of the direct engine call the API server with this token, because an http
 // trigger does not use a service account. By default it is a service account token
 // Secret, which does not expire. With install.tokenRotation, a CronWorkflow requests
@@ -10,13 +8,13 @@ import "cmp"
 
 // RotatesToken reports whether the token is rotated.
 func (p *decided) RotatesToken() bool {
-	return !p.Reconcile.Execution.RunsPods && p.Shared.TokenHours > 0
+	return !p.Reconcile.Execution.RunsPods && p.Install.TokenHours > 0
 }
 
 // TokenRotationName returns the name of the CronWorkflow that rotates the token, and of
 // the objects it needs.
 func (p *declared) TokenRotationName() string {
-	return cmp.Or(p.Shared.Group, p.Operator.Name) + "-token"
+	return p.Operator.Name + "-token"
 }
 
 // AuthorizationKey is the key of the Secret with the complete Authorization header, for
@@ -32,7 +30,7 @@ func runtimeToken(p *decided) *RuntimeToken {
 	}
 	return &RuntimeToken{
 		ServiceAccount: p.Names.SensorServiceAccount, Secret: p.Names.TokenSecret, Key: AuthorizationKey,
-		Seconds: int64(p.Shared.TokenHours) * tokenLifetime * 3600,
+		Seconds: int64(p.Install.TokenHours) * tokenLifetime * 3600,
 	}
 }
 

@@ -33,9 +33,9 @@ func TestChanceFindsMissingGuards(t *testing.T) {
 		{"label taken away", "memcached", ` // $old.metadata.labels["argoperator.dev/child"]`, ``, false, 6},
 		{"attempt", "webapp", `if $seen.failed or $stale then {`, `if $stale then {`, false, 75},
 		{"older generation of a listed object", "../testdata/behaviour/listed", `.generation != $of.metadata.generation or (.drift`, `(.drift`, false, 26},
-		{"drift of a listed object", "../testdata/behaviour/listed", ` or (.drift // "") != ""`, ``, false, 6},
+		{"drift of a listed object", "../testdata/behaviour/listed", ` or (.drift // "") != ""`, ``, false, 42},
 		{"failure of a listed object", "../testdata/behaviour/listed", ` or .failed.attempts != null and (.failed.uid == null or .failed.uid == .uid)`, ``, false, 8},
-		{"list before the finalizer goes", "../testdata/behaviour/listed", `elif listsUnowned then $present`, `elif false then $present`, false, 4},
+		{"list before the finalizer goes", "../testdata/behaviour/listed", `elif listsUnowned then $present`, `elif false then $present`, false, 29},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -55,8 +55,8 @@ type observed struct {
 // TestOperators runs the tests of the examples, of testdata/ports, which are operators
 // of other tools in the language of this one, and of testdata/behaviour, which
 // cover error-prone behavior of operators. TestDocsRun leaves the tests of the examples to
-// it. A definition with `engine: ENGINE` runs
-// with each engine that supports templates.
+// it. A definition with `engine: ENGINE` runs with each engine that supports templates, and one
+// with `engine: PODS` with those that have room for more than one Sensor's programs.
 //
 // It also compares the permissions of these operators with their requests: every
 // request must be granted, and every permission must be used by an operator that
@@ -193,16 +193,20 @@ func operatorsUnderTest(t *testing.T) map[string]string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Contains(definition, []byte("ENGINE")) {
+			placeholder, engines := "ENGINE", []string{"direct", "worker", "workflow"}
+			if bytes.Contains(definition, []byte("engine: PODS")) {
+				placeholder, engines = "PODS", engines[1:]
+			}
+			if !bytes.Contains(definition, []byte(placeholder)) {
 				out[filepath.Base(dir)] = dir
 				continue
 			}
-			for _, engine := range []string{"direct", "worker", "workflow"} {
+			for _, engine := range engines {
 				copied := t.TempDir()
 				if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(filepath.Join(copied, "operator.yaml"), bytes.ReplaceAll(definition, []byte("ENGINE"), []byte(engine)), 0o600); err != nil {
+				if err := os.WriteFile(filepath.Join(copied, "operator.yaml"), bytes.ReplaceAll(definition, []byte(placeholder), []byte(engine)), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				out[filepath.Base(dir)+"-"+engine] = copied
