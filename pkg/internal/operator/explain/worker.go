@@ -25,7 +25,8 @@ func workerEvents(p *plan.Plan) []Event {
 		event(specChanged, full).atMost("one request more for each child that is deleted"),
 		changed,
 		event(labelsChanged, full).atMost(""),
-		event(childReports, look).atMost("none if neither its readiness nor an observed field changes; one more for each child after a start of the worker"),
+		event(childReports, look).atMost("none if neither its readiness nor an observed field changes; " +
+			"one more for each child after a start of the worker"),
 		event(childTouched, full).atMost(""),
 		event(childDeleted, full).atMost(""),
 	}
