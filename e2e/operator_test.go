@@ -260,7 +260,7 @@ func (o *operator) removeWorkflows(t *testing.T) {
 		return
 	}
 	for i := range list.Items {
-		if !o.runs(&list.Items[i]) {
+		if !o.runs(&list.Items[i]) && !o.shows(&list.Items[i]) {
 			continue
 		}
 		if err := client.Delete(context.Background(), list.Items[i].GetName(), metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {

@@ -155,6 +155,13 @@ func (w *world) needing(t *testing.T, r removable, name string) (string, func())
 		return "the Lease is gone", func() { run(t, nil, "kubectl", "delete", "lease", "-n", operators, r.account) }
 	case role == "worker" && (resource == "argoproj.io/sensors" || resource == "argoproj.io/eventsources"):
 		return "no events arrive any more", func() { w.cluster.scaleParts(t, w.ofSensor(), 0) }
+	case role == "worker" && (resource == "argoproj.io/workflows" || resource == "argoproj.io/workflowtaskresults"):
+		return "somebody asks for a Workflow", func() {
+			worker := w.only("Deployment").GetName()
+			run(t, nil, "kubectl", "rollout", "restart", "deployment", worker, "-n", operators) // it asks once whether it may
+			run(t, nil, "kubectl", "rollout", "status", "deployment", worker, "-n", operators, "--timeout=10m")
+			w.merge(t, w.subject.kind, w.make(t, name, 0), `{"metadata":{"annotations":{"argoperator.dev/show":"x"}}}`)
+		}
 	case role == "resync":
 		return "the resync runs", func() { created(); w.startResync(t) }
 	case verb == "delete":

@@ -52,6 +52,8 @@ func ExampleGenerate() {
 	// RoleBinding nest-worker
 	// ValidatingAdmissionPolicy zoo.nest.accounts
 	// ValidatingAdmissionPolicyBinding zoo.nest.accounts
+	// ValidatingAdmissionPolicy zoo.nest.shown
+	// ValidatingAdmissionPolicyBinding zoo.nest.shown
 	// ValidatingAdmissionPolicy zoo.nest.children
 	// ValidatingAdmissionPolicyBinding zoo.nest.children
 	// ConfigMap nest-logic

@@ -129,7 +129,7 @@ spec:
     forEach: .spec.parts
     template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-${ $item }"}}
   install: {permissions: [{apiGroups: [apps], resources: [deployments], verbs: [list]}]GROUP}
-  reconcile: {engine: worker}
+  reconcile: {engine: worker, diagnose: false}
 `
 	permissions := func(group string, others ...argoperator.Source) map[string]bool {
 		source := argoperator.Source{Name: "operator.yaml", Data: []byte(strings.ReplaceAll(definition, "GROUP", group))}

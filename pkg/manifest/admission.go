@@ -15,6 +15,9 @@ import (
 func admissionPolicies(p *plan.Plan) []Object {
 	var out []Object
 	for _, policy := range p.Policies {
+		if policy.Shown {
+			policy.Rule = onlyShown(p) + " && " + policy.Rule
+		}
 		fail := admissionregistrationv1.Fail
 		m := clusterMeta(p, PolicyName(p, policy))
 		out = append(out,

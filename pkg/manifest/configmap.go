@@ -82,10 +82,13 @@ const (
 
 // scriptsOfOthers returns the modules that only the worker imports, or only a Workflow's pods.
 func scriptsOfOthers(p *plan.Plan) []string {
-	if p.Reconcile.Execution.Stays {
+	switch {
+	case p.Reconcile.Shows:
+		return []string{"steps.py"}
+	case p.Reconcile.Execution.Stays:
 		return []string{runtimeScript, "steps.py"}
 	}
-	return []string{workerScript, "worker.py", "keys.py", "lease.py", "metrics.py", "calls.py", "referrers.py"}
+	return []string{workerScript, "show.py", "worker.py", "keys.py", "lease.py", "metrics.py", "calls.py", "referrers.py"}
 }
 
 // runtimeScripts returns the texts of argoperator's own programs by the names of their files.

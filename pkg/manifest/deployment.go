@@ -180,6 +180,7 @@ func workerContainer(p *plan.Plan, name string) corev1.Container {
 	if len(p.Runtime.Workers) > 0 {
 		c.Env = append(c.Env, corev1.EnvVar{Name: "ARGOPERATOR_WORKER", Value: name})
 	}
+	c.Env = append(c.Env, shownEnv(p)...)
 	c.Ports = []corev1.ContainerPort{
 		{Name: "events", ContainerPort: eventsPort.IntVal}, {Name: "metrics", ContainerPort: metricsPort.IntVal},
 	}

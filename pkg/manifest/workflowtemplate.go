@@ -364,8 +364,8 @@ func containerTemplate(p *plan.Plan) wfv1.Template {
 func containerSetTemplate(p *plan.Plan) wfv1.Template {
 	t := podTemplate(p, "reconcile")
 	t.Volumes = append(t.Volumes, logicVolumes(p)...)
-	logic := logicContainer(p, "logic")
-	logic.Command = append([]string{"sh", "-c", afterRead, "logic"}, p.Logic.Command...)
+	logic := logicContainer(p, logicName)
+	logic.Command = append([]string{"sh", "-c", afterRead, logicName}, p.Logic.Command...)
 	apply := withState(runtimeContainer(p, "apply", "apply"))
 	apply.Env = append(apply.Env, corev1.EnvVar{Name: "ARGOPERATOR_EXECUTOR", Value: executorDir})
 	t.Volumes = append(t.Volumes, emptyDir("state"))
@@ -394,6 +394,9 @@ const afterRead = `trap 'echo $? > ` + workspaceDir + `/logic.exit' EXIT
 until test -s ` + workspaceDir + `/read.exit || test -s ` + executorDir + `/read/exitcode; do sleep 0.1 2> /dev/null || sleep 1; done
 trap : TERM
 test ! -f "$ARGOPERATOR_REQUEST" || "$@"`
+
+// logicName is the name of the container that logicContainer returns.
+const logicName = "logic"
 
 // logicContainer runs the user's program without the service account's token.
 func logicContainer(p *plan.Plan, name string) corev1.Container {

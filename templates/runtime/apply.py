@@ -167,8 +167,9 @@ def schedule_run(run, cr, seconds):
         if seconds:
             log("resyncAfterSeconds is left to the next resync: the definition does not say logic.resyncAfter")
         return
-    if run.later:
-        run.later(min(max(seconds or 0, 0), LONGEST_WAIT))
+    if run.config.get("worker"):
+        if run.later:  # else a Workflow that shows a reconcile, after which the worker reconciles itself
+            run.later(min(max(seconds or 0, 0), LONGEST_WAIT))
         return
     namespace, uid = run.config["namespace"], cr["metadata"]["uid"]
     name = ""

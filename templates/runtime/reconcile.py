@@ -7,22 +7,17 @@ configuration in config.json next to this file. Standard library only, because t
 Every run reads the cluster first and is idempotent: a second run changes nothing.
 Exit codes: 0 success, 1 failed, retry, 2 refused (the same input would fail again).
 """
+import importlib
 import os
 import sys
 import time
 
-from api import Client, Failed, log
-from apply import apply
-from hook import read
-from report import report
-from resync import enqueue, resync
+from api import Client, Failed, Refused, log
 from run import Run, deep_thread, utc_now, write
-from sensors import rotate
-from steps import steps_read, steps_set_owner, steps_status
 
-COMMANDS = {"read": read, "apply": apply, "report": report, "resync": resync, "enqueue": enqueue,
-            "steps-read": steps_read, "steps-set-owner": steps_set_owner, "steps-status": steps_status,
-            "rotate": rotate}
+# The modules of the commands. Not every ConfigMap has all of them.
+COMMANDS = {"read": "hook", "apply": "apply", "report": "report", "resync": "resync", "enqueue": "resync",
+            "steps-read": "steps", "steps-set-owner": "steps", "steps-status": "steps", "rotate": "sensors"}
 
 
 def main(arguments, env=os.environ, sleep=time.sleep, clock=time.monotonic, now=utc_now):
@@ -31,7 +26,10 @@ def main(arguments, env=os.environ, sleep=time.sleep, clock=time.monotonic, now=
         return 2
     client, code = Client(env, sleep, clock), 1
     try:
-        code = COMMANDS[arguments[0]](Run(env, client, now, sleep))
+        if now() > env.get("ARGOPERATOR_UNTIL", "9"):
+            raise Refused("the Workflow began too late: the worker reconciles again")
+        work = getattr(importlib.import_module(COMMANDS[arguments[0]]), arguments[0].replace("-", "_"))
+        code = work(Run(env, client, now, sleep))
     except Failed as failure:
         log(f"failed: {failure}")
         code = failure.code

@@ -24,9 +24,10 @@ class Run:
         self.config = config or read_config(env["ARGOPERATOR_CONFIG"])
         self.recorded = False  # whether a failure is in the status
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
+        self.shown = None      # in a worker: where the Workflow is that shows the failure of a custom resource, or ""
         self.refers = None     # in a worker: stores what the custom resource refers to, before that is read
         self.before, self.after = {}, None  # in a worker: by uid, what the run before and this one have applied
-        self.gone = False      # whether there was nothing to do for the custom resource when it was read last
+        self.gone, self.cr = False, None  # whether there was nothing to do for the custom resource when it was read last; else what it was
         self.env, self.client, self.now, self.sleep = env, client, now, sleep
         self.parent = self.config["parent"]
         self.operator = self.config["operator"]
@@ -51,12 +52,14 @@ class Run:
         return os.path.join(self.env.get("ARGOPERATOR_STATE") or self.env["ARGOPERATOR_WORKSPACE"], name)
 
     def place(self):
-        """Where the run is, in messages: the Deployment of the worker, or the Workflow with a link if the URL of Argo Server
-        is configured."""
-        place = f"{self.config['namespace']}/{self.env.get('ARGOPERATOR_WORKFLOW', '')}"
-        if self.config.get("worker"):
+        """Where the run is, in messages: its Workflow, or the Deployment of the worker."""
+        if self.config.get("worker") and "ARGOPERATOR_WORKFLOW" not in self.env:
             return f"deployment {self.config['namespace']}/{self.config['worker']}"
-        server = (self.config.get("argoServerURL") or "").rstrip("/")
+        return self.workflow_place(self.env.get("ARGOPERATOR_WORKFLOW", ""))
+
+    def workflow_place(self, name):
+        """Where a Workflow is, with a link if the URL of Argo Server is configured."""
+        place, server = f"{self.config['namespace']}/{name}", (self.config.get("argoServerURL") or "").rstrip("/")
         return f"workflow {place}" + (f" {server}/workflows/{place}" if server else "")
 
     def parent_path(self, subresource=""):
@@ -67,7 +70,8 @@ class Run:
         of the operator."""
         cr = self.client.get(self.parent_path())
         self.gone = not cr or bool(cr["metadata"].get("deletionTimestamp")) and not self.has_finalizer(cr)
-        return None if self.gone else cr
+        self.cr = None if self.gone else cr
+        return self.cr
 
     def has_finalizer(self, cr):
         """Whether the custom resource has the operator's finalizer."""

@@ -49,7 +49,7 @@ def report_ready(run, cr, generation, status, live, held=()):
 def record_failure(run, cr, generation, text, status):
     """Writes a failure to the status; None keeps the other fields, and so does a status that the API server rejects.
     Never raises an exception, because a failure is being reported."""
-    message = text[:MESSAGE_LIMIT // 2] + SEE + run.place()
+    message = text[:MESSAGE_LIMIT // 2] + SEE + (run.shown and run.shown(cr) or run.place())
     conditions = [condition("Ready", "False", "ReconcileFailed", message),
                   condition("Stalled", "True", "ReconcileFailed", message)]
     try:

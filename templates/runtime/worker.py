@@ -5,6 +5,7 @@ ended. Nothing is remembered that the cluster does not show: after a start, the 
 reconciles those that need it.
 """
 import contextlib
+import json
 import os
 import re
 import time
@@ -20,6 +21,7 @@ from referrers import Referrers
 from resync import key_of, look
 from run import Run, is_first, is_for_another
 from sensors import HEARTBEAT_TIMEOUT, replace_pods
+from show import ENDED, PAUSE, Shows
 from status import record_failure
 
 KEY = re.compile("([a-z0-9]([-a-z0-9]*[a-z0-9])?)?[.][A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
@@ -27,19 +29,21 @@ RELATED_WAIT = 30         # seconds that an event of a related object waits for 
 FIRST_RETRY, LAST_RETRY = 1, 300  # seconds until a failed reconcile is tried again: twice as many each time
 LINE_LIMIT = 1000         # characters of one thing that the line of a reconcile says
 REPORTED = 3              # causes that the line of a reconcile names
+WAITS = "its Workflow reconciles it"  # the result of a turn that leaves it to that
 DUE = "its time has come"  # the cause of a reconcile that the logic asked for
 
 
 class Operator:
     """One of the operators that a worker runs."""
 
-    def __init__(self, config, workspaces):
+    def __init__(self, config, workspaces, spec=None):
         self.config, self.name = config, config["operator"]
         own = (config.get("logic") or {}).get("workspace")
         self.workspace = next((path for path in workspaces if own in (None, os.path.basename(path))), None)
         self.applied = {}  # by key, what its last reconcile applied
         self.referrers, self.looked = Referrers(config.get("related") or []), False
         self.logic = logic_of(config.get("logic"), self.workspace)
+        self.shows = Shows(spec) if spec else None
 
     def close(self):
         if self.logic:
@@ -64,7 +68,8 @@ class Worker:
         workspaces = (env.get("ARGOPERATOR_WORKSPACE") or "").split(":")
         if any(config.get("logic") for config in configs):
             Exchange.clear(*workspaces, env["ARGOPERATOR_STATE"])
-        self.operators = {config["operator"]: Operator(config, workspaces) for config in configs}
+        shows = json.loads(env.get("ARGOPERATOR_SHOWS") or "{}")  # by operator: the spec of a Workflow that shows a reconcile
+        self.operators = {config["operator"]: Operator(config, workspaces, shows.get(config["operator"])) for config in configs}
         self.keys, self.metrics = Keys(clock), Metrics(self.operators)
         self.failures, self.may_write = {}, lambda: True
         self.heard, self.subscribed, self.looks = dict.fromkeys(self.sensors(), (clock(), "")), {}, 0
@@ -165,15 +170,20 @@ class Worker:
             if turn is None:
                 client.close()
                 return
-            log(self.serve(turn, client)[1])
+            line = self.serve(turn, client)[1]
+            if turn.causes != [ENDED] or not line.endswith(WAITS):
+                log(line)
 
     def serve(self, turn, client):
         """One turn: its exit code, and its line in the log."""
         name, key = turn.key
         operator, began, sent = self.operators[name], self.clock(), client.sent
-        code, lost, wait, api.KEPT.lines = 1, True, None, []
+        code, lost, wait, held, api.KEPT.lines = 1, True, None, False, []
         try:
-            if key:
+            if key and operator.shows and operator.shows.runs(self.run_of(operator, client, {"ARGOPERATOR_KEY": key})):
+                code, lost, held = 0, False, True
+                log(WAITS)
+            elif key:
                 code, lost, wait = self.reconcile(operator, key, client)
             else:
                 code, lost, wait = self.look(operator, client), False, operator.config["resyncSeconds"]
@@ -185,10 +195,14 @@ class Worker:
         lines, api.KEPT.lines = api.KEPT.lines, None
         if code:
             client.close()
-        self.plan_next(turn.key, code, wait)
+        if not held:
+            self.plan_next(turn.key, code, wait)
+        if key and operator.shows and key in operator.shows.open:
+            self.keys.later(turn.key, PAUSE, ENDED)  # without a thread that waits
         self.keys.end(turn, lost)
         seconds, requests = self.clock() - began, client.sent - sent
-        self.metrics.add(name, code, seconds, requests)
+        if not held:
+            self.metrics.add(name, code, seconds, requests)
         causes = ", ".join(turn.causes[:REPORTED]) + (", …" if len(turn.causes) > REPORTED else "")
         who = f"{name} {key or 'all'}" if len(self.operators) > 1 else key or "all"
         told = "; ".join(" ".join(line.split())[:LINE_LIMIT] for line in lines)
@@ -203,6 +217,7 @@ class Worker:
         with exchange as files:
             run = self.run_of(operator, client, dict(files, ARGOPERATOR_KEY=key))
             asked = []
+            run.shown = operator.shows and (lambda cr: operator.shows.place(run, cr))
             run.later, run.refers = asked.append, lambda cr: operator.referrers.put(run, key, cr)
             run.before, run.after = operator.applied.pop(key, {}), {}
             code = shown(run, lambda: with_logic(run, operator.logic) if operator.logic else apply(run))
@@ -210,7 +225,9 @@ class Worker:
                 operator.referrers.drop(key)
             elif run.after:
                 operator.applied[key] = run.after
-            return code, code != 0 and not run.recorded, asked[-1] if asked else None
+        if operator.shows:
+            operator.shows.look(run, code, self.failures.get((operator.name, key), -1) + 2)
+        return code, code != 0 and not run.recorded, asked[-1] if asked else None
 
     def plan_next(self, key, code, wait):
         """When the key runs again without an event."""

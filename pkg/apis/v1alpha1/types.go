@@ -473,8 +473,10 @@ type Reconcile struct {
 	// Whether the operator overwrites fields of a child that another field manager has set.
 	// +default=true
 	ForceConflicts *bool `json:"forceConflicts,omitempty"`
-	// Whether the `direct` engine starts a pod to find out why the API server keeps rejecting a request. The pod writes the
-	// API server's message to the condition `Ready`. The other engines always report it.
+	// Whether Workflows show failures. With `direct`, a pod finds out why the API server keeps rejecting a request, and writes
+	// the API server's message to the condition `Ready`; the other engines always report it. A `worker` runs a custom resource
+	// whose reconcile failed for good, or that has the annotation `argoperator.dev/show`, once as a Workflow, if Argo Workflows
+	// is installed.
 	// +default=true
 	Diagnose *bool `json:"diagnose,omitempty"`
 }

@@ -137,8 +137,9 @@ class FakeCluster:
                     for one in query.get("labelSelector", "").split(",") if one]
         found = []
         for name, obj in sorted(self.objects.items()):
+            labels = obj["metadata"].get("labels") or {}
             if name.rsplit("/", 2)[1] == kind and name.startswith(prefix) and all(
-                    (obj["metadata"].get("labels") or {}).get(label) == value for label, _, value in selector):
+                    labels.get(label) == value if equals else label in labels for label, equals, value in selector):
                 found.append({key: item for key, item in obj.items() if key not in ("kind", "apiVersion")})
         start, size = int(query.get("continue", 0)), self.page or 1000
         more = str(start + size) if start + size < len(found) else ""

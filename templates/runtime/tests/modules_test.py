@@ -5,6 +5,8 @@ import pathlib
 import sys
 import unittest
 
+from reconcile import COMMANDS
+
 FILES = {file.stem: file for file in pathlib.Path(__file__).parent.parent.glob("*.py")}
 
 
@@ -20,9 +22,11 @@ def imported(name):
 
 class ModulesTest(unittest.TestCase):
     def test_files_of_the_programs(self):
-        only_worker = {"serve", "worker", "keys", "lease", "metrics", "calls", "referrers"}
-        self.assertEqual(imported("reconcile"), set(FILES) - {"diagnose"} - only_worker)
+        only_worker = {"serve", "worker", "keys", "lease", "metrics", "calls", "referrers", "show"}
+        commands = {name: imported("reconcile") | imported(module) for name, module in COMMANDS.items()}
+        self.assertEqual(set().union(*commands.values()), set(FILES) - {"diagnose"} - only_worker)
         self.assertEqual(imported("serve"), set(FILES) - {"diagnose", "reconcile", "steps"})
+        self.assertLessEqual(commands["read"] | commands["apply"], imported("serve") | {"reconcile"}, "a worker's Workflow")
         self.assertEqual(imported("diagnose"), {"diagnose", "api"})
 
     @unittest.skipIf(sys.version_info < (3, 10), "Python does not list its modules")

@@ -2,6 +2,7 @@
 import contextlib
 import http.server
 import io
+import json
 import os
 import random
 import socket
@@ -12,15 +13,18 @@ import unittest
 
 from api import Failed
 from calls import Hook
+from dates import seconds_of
 from hook import RESPONSE_LIMIT
 from keys import Keys
 from lease import DEADLINE, DURATION, Lease
-from names import RESTARTED_BY
+from names import MANAGED_BY, RESTARTED_BY, SHOW
+from names import SHOWN as SHOWN_LABEL
 from run import Run
 from sensors import HEARTBEAT_TIMEOUT
-from worker import LAST_RETRY, Worker
+from show import AN_HOUR, AT_ONCE, BEGIN, ENDED, PATIENCE, PAUSE, SLACK, name_of, time_at
+from worker import LAST_RETRY, WAITS, Worker
 
-from .fakecluster import CR, DEPLOYMENTS, WEB, Case, always, entry_of, field_of, once, plain_text
+from .fakecluster import CR, DEPLOYMENTS, EVENTS, WEB, WORKFLOWS, Case, always, entry_of, field_of, once, plain_text
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/argo-events/leases/memcached-worker"
 CONFIGMAPS = "/api/v1/namespaces/team/configmaps"
@@ -264,6 +268,237 @@ class WorkerCase(Case):
                 self.turn(worker)
             thread.join(0.01)
         return acknowledged[0]
+
+
+SPEC, MIDNIGHT = {"activeDeadlineSeconds": 300, "templates": []}, "2026-01-01T00:00:00Z"
+SHOWN = WORKFLOWS + "/memcached-one-"
+
+
+class ShowTest(WorkerCase):
+    def setUp(self):
+        super().setUp()
+        self.env["ARGOPERATOR_SHOWS"] = json.dumps({"memcached": SPEC})
+        self.config["emitsEvents"], self.time = True, MIDNIGHT
+
+    def shown(self):
+        """The Workflows that were made."""
+        return [body["metadata"]["name"] for method, path, _, body, _ in self.cluster.log if (method, path) == ("POST", WORKFLOWS)]
+
+    def reconcile(self, worker, cause="changed"):
+        worker.keys.ask(("memcached", "team.one"), cause)
+        return self.turn(worker)
+
+    def later(self, worker):
+        self.assertEqual(worker.keys.due["memcached", "team.one"], (self.clock.now + PAUSE, ENDED))
+        self.clock.now += PAUSE
+        self.turn(worker)
+
+    def refused(self):
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 422, {"message": "invalid"})]
+
+    def ended(self, phase="Failed"):
+        for path, obj in self.cluster.objects.items():
+            if path.startswith(SHOWN):
+                obj["status"] = {"phase": phase, "finishedAt": self.time}
+
+    def annotate(self, value, time=MIDNIGHT):
+        metadata = self.cluster.objects[CR]["metadata"]
+        metadata["annotations"] = {SHOW: value}
+        metadata["managedFields"] = [{"manager": "kubectl", "time": time, "fieldsV1": {"f:metadata": {"f:annotations": {"f:" + SHOW: {}}}}}]
+
+    def test_a_failure_for_good_is_shown_once(self):
+        cr = self.cr()
+        self.refused()
+        worker = self.worker()
+        self.reconcile(worker)
+        name = f"memcached-one-{cr['metadata']['uid'][:8].rstrip('-')}-3"
+        made = self.live(f"{WORKFLOWS}/{name}")
+        self.assertEqual(made["metadata"]["labels"], {MANAGED_BY: "memcached", SHOWN_LABEL: cr["metadata"]["uid"]})
+        self.assertEqual(made["spec"], dict(SPEC, arguments={"parameters": [
+            {"name": "key", "value": "team.one"}, {"name": "until", "value": "2026-01-01T00:02:00Z"}]}))
+        place = f"invalid; see workflow argo-events/{name}"
+        self.assertTrue(self.condition("Ready")["message"].endswith(place), self.condition("Ready"))
+        self.assertTrue(self.condition("Stalled")["message"].endswith(place))
+        events = [obj for path, obj in self.cluster.objects.items() if path.startswith(EVENTS)]
+        self.assertEqual([event["reason"] for event in events], ["ReconcileFailed", "Shown"])
+        self.assertIn(f"argo get -n argo-events {name}", events[1]["message"])
+        before = len(self.cluster.writes())
+        self.later(worker)
+        self.assertEqual(len(self.cluster.writes()), before, "its Workflow reconciles it")
+        self.ended()
+        self.later(worker)
+        self.assertIn(f"workflow {name} ended: Failed", self.lines[0])
+        self.assertEqual(worker.keys.due, {})
+        del self.cluster.objects[f"{WORKFLOWS}/{name}"]  # its time to live is over
+        self.reconcile(worker)
+        self.reconcile(self.worker())  # the status says that it was shown
+        self.assertEqual(self.shown(), [name])
+        self.assertTrue(self.condition("Ready")["message"].endswith(place))
+
+    def test_another_generation_is_shown_again(self):
+        self.cr()
+        self.refused()
+        worker = self.worker()
+        self.reconcile(worker)
+        self.ended()
+        self.later(worker)
+        self.cluster.objects[CR]["metadata"]["generation"] = 4
+        self.reconcile(worker)
+        self.assertEqual([name[-2:] for name in self.shown()], ["-3", "-4"])
+
+    def test_a_failure_that_may_pass_is_shown_after_some_attempts(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 403, {"message": "quota"})]
+        worker = self.worker()
+        self.reconcile(worker)
+        waits = [1 << attempt for attempt in range(PATIENCE - 1)]
+        for seconds in waits:
+            self.assertEqual(self.shown(), [])
+            self.clock.now += seconds
+            self.turn(worker)
+        self.assertEqual(len(self.shown()), 1)
+        self.ended()
+        self.later(worker)
+        self.assertEqual(worker.keys.due["memcached", "team.one"], (self.clock.now + 4 * waits[-1], "tried again"))
+
+    def test_others_go_on_meanwhile(self):
+        self.cr()
+        self.refused()
+        worker = self.worker()
+        self.reconcile(worker)
+        self.cluster.faults = []
+        self.cluster.put(CR[:-3] + "two", dict(self.cluster.objects[CR], metadata={"name": "two", "namespace": "team"}))
+        self.assertTrue(self.send(worker, {"key": "team.two", "cause": "created"}))
+        self.live(DEPLOYMENTS + "/two")
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "changed"}), "it does not stop its part of the Sensor")
+        self.assertNotIn(DEPLOYMENTS + "/one", self.cluster.objects)
+        self.assertIn(WAITS, self.lines[0])
+        self.ended("Succeeded")
+        self.later(worker)
+        self.live(DEPLOYMENTS + "/one")
+
+    def test_a_workflow_of_an_earlier_process_is_waited_for(self):
+        self.cr()
+        self.refused()
+        self.reconcile(self.worker())
+        self.cluster.objects[SHOWN + self.shown()[0][len("memcached-one-"):]]["metadata"]["creationTimestamp"] = self.time
+        before, worker = len(self.cluster.writes()), self.worker()
+        self.reconcile(worker)
+        self.assertEqual((len(self.cluster.writes()), self.lines[0].endswith(WAITS)), (before, True))
+
+    def test_a_workflow_that_never_ends(self):
+        for phase, seconds in (("", BEGIN + SLACK), ("Running", BEGIN + SLACK + 300)):
+            self.cluster.reset()
+            self.cr()
+            self.refused()
+            worker, self.time = self.worker(), MIDNIGHT
+            self.reconcile(worker)
+            self.cluster.objects[WORKFLOWS + "/" + self.shown()[0]]["status"] = {"phase": phase}
+            for after, waits in ((seconds - 1, True), (seconds, False)):
+                self.time = time_at(seconds_of(MIDNIGHT) + after)
+                self.later(worker)
+                self.assertEqual(self.lines[0].endswith(WAITS), waits, (phase, after))
+
+    def test_no_controller_of_argo_workflows(self):
+        self.cr()
+        self.refused()
+        worker = self.worker()
+        self.reconcile(worker)
+        self.time = time_at(seconds_of(MIDNIGHT) + BEGIN + SLACK)
+        self.later(worker)
+        self.cluster.objects[CR]["metadata"]["generation"] = 4
+        self.reconcile(worker)
+        self.assertEqual((len(self.shown()), worker.keys.due), (1, {}), "no custom resource waits for another one")
+
+    def test_workflows_of_others(self):
+        self.cr()
+        for number, spec in enumerate(({}, {"arguments": None}, {"arguments": {"parameters": []}}, {"arguments": {"parameters": ["key"]}})):
+            self.cluster.put(f"{SHOWN}{number}", {"spec": spec, "metadata": {
+                "labels": {MANAGED_BY: "memcached", SHOWN_LABEL: "x"}, "creationTimestamp": MIDNIGHT}})
+        self.reconcile(self.worker())
+        self.live(DEPLOYMENTS + "/one")
+
+    def test_annotation(self):
+        self.cr()
+        self.annotate("look")
+        worker = self.worker()
+        self.reconcile(worker)
+        self.assertEqual(len(self.shown()), 1)
+        self.assertNotIn("see workflow", str(self.cluster.objects[CR]["status"]))
+        self.ended("Succeeded")
+        self.later(worker)
+        self.reconcile(worker)
+        self.assertEqual(len(self.shown()), 1)
+        self.annotate("look again")
+        self.reconcile(worker)
+        self.assertEqual(len(self.shown()), 2)
+        for path in [path for path in self.cluster.objects if path.startswith(SHOWN)]:
+            del self.cluster.objects[path]
+        self.time = "2026-01-01T02:00:00Z"
+        self.reconcile(self.worker())
+        self.assertEqual(len(self.shown()), 2, "what was asked for long ago is served")
+
+    def test_limits(self):
+        self.cr()
+        worker = self.worker()
+        for number in range(AN_HOUR + 5):
+            self.annotate(str(number))
+            self.reconcile(worker)
+            if number < AN_HOUR:
+                self.ended("Succeeded")
+                self.later(worker)
+        self.assertEqual(len(self.shown()), AN_HOUR)
+        self.assertIn("no Workflow is made", self.lines[0])
+        self.time = "2026-01-01T01:00:01Z"
+        self.annotate("later", self.time)
+        self.reconcile(worker)
+        self.assertEqual(len(self.shown()), AN_HOUR + 1)
+
+    def test_some_at_a_time(self):
+        self.refused()
+        worker = self.worker()
+        for number in range(AT_ONCE + 1):
+            self.cluster.put(f"{CR}-{number}", {"metadata": {"name": f"one-{number}"}, "spec": {"size": 1}})
+            worker.keys.ask(("memcached", f"team.one-{number}"), "created")
+            self.turn(worker)
+        self.assertEqual(len(self.shown()), AT_ONCE)
+        self.assertIn("no Workflow is made", self.lines[0])
+
+    def test_without_argo_workflows(self):
+        self.cr()
+        self.annotate("look")
+        self.cluster.faults = [always("GET", "/workflows$", 404, {"message": "the server could not find the requested resource"})]
+        worker = self.worker()
+        for _ in range(3):
+            self.reconcile(worker)
+        self.assertEqual(self.shown(), [])
+        self.assertEqual(len([1 for method, path, *_ in self.cluster.log if path == WORKFLOWS]), 1, "it asks once")
+        events = [obj["reason"] for path, obj in self.cluster.objects.items() if path.startswith(EVENTS)]
+        self.assertEqual(sorted(events), ["NotShown", "Ready"][:len(events)])
+        self.refused()
+        self.cluster.objects[CR]["spec"]["size"] = 3
+        self.reconcile(worker)
+        self.assertIn("see deployment", self.condition("Ready")["message"])
+
+    def test_a_refused_workflow(self):
+        for status, tries in ((403, 1), (422, 1), (500, 2)):
+            self.cluster.reset()
+            self.cr()
+            self.refused()
+            self.cluster.faults.append(always("POST", WORKFLOWS, status, {"message": "no"}))
+            worker = self.worker()
+            self.reconcile(worker)
+            self.clock.now += PAUSE
+            self.reconcile(worker)
+            self.assertEqual(len(self.shown()), tries, status)
+            self.assertIn("see deployment", self.condition("Ready")["message"])
+
+    def test_names(self):
+        run = types.SimpleNamespace(operator="operator-with-a-long-name")
+        for name in ("a" * 250, "system:Controller.x", "one"):
+            made = name_of(run, {"metadata": {"name": name, "uid": "0123456-89ab"}}, "12")
+            self.assertRegex(made, r"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])-0123456-12$")
+            self.assertLessEqual(len(made), 63)
 
 
 class EventsTest(WorkerCase):

@@ -2,6 +2,7 @@ package argo
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"sync"
 
@@ -41,7 +42,22 @@ func launchesIn(o Objects) []Launch {
 	for _, c := range All[*wfv1.CronWorkflow](o) {
 		out = append(out, NewLaunch(o, c, field.NewPath("spec", "workflowSpec"), c.Namespace, c.Spec.WorkflowSpec))
 	}
-	return append(out, ScriptLaunches(o, out)...)
+	return append(append(out, ScriptLaunches(o, out)...), shown(o)...)
+}
+
+// shown returns the Workflows that workers make to show a reconcile.
+func shown(o Objects) []Launch {
+	var out []Launch
+	for _, w := range o.Workers() {
+		for _, name := range slices.Sorted(maps.Keys(w.Shown())) {
+			spec := w.Shown()[name]
+			for _, argument := range []string{"key", "until"} {
+				spec.Arguments.Parameters = append(spec.Arguments.Parameters, wfv1.Parameter{Name: argument, Value: wfv1.AnyStringPtr("")})
+			}
+			out = append(out, NewLaunch(o, w.Deployment, field.NewPath(manifest.ShownVariable).Key(name), w.Namespace, spec))
+		}
+	}
+	return out
 }
 
 // diagnoses returns the Workflows that a Sensor creates to ask why its requests failed:

@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/url"
@@ -64,6 +65,20 @@ func (w Worker) Texts(o Objects) []string {
 	for _, c := range w.Pod.Containers() {
 		for _, files := range w.Pod.files(o, c) {
 			out = slices.AppendSeq(out, maps.Values(files))
+		}
+	}
+	return out
+}
+
+// Shown returns the specs of the Workflows in which the worker runs a reconcile to show it, by
+// operator.
+func (w Worker) Shown() map[string]wfv1.WorkflowSpec {
+	out := map[string]wfv1.WorkflowSpec{}
+	for _, c := range w.Spec.Template.Spec.Containers {
+		for _, e := range c.Env {
+			if e.Name == manifest.ShownVariable {
+				_ = json.Unmarshal([]byte(e.Value), &out) // argoperator's own
+			}
 		}
 	}
 	return out

@@ -27,6 +27,8 @@ type Comparison struct {
 	Milliseconds int  `json:"milliseconds"`
 	// Argo projects that the cluster needs.
 	Needs []string `json:"requires"`
+	// Those that it uses where they are installed.
+	Optional []string `json:"optional,omitempty"`
 }
 
 // compared are the engines that support templates, the cheapest first, and how long it takes
@@ -52,6 +54,9 @@ func comparison(p *plan.Plan, d *definition.Definition) []Comparison {
 			one.Standing, one.Memory = standing(planned)
 			one.Change, one.Milliseconds = events(planned)[1].Cost, c.milliseconds
 			one.Needs = append(one.Needs, needs(planned.Reconcile.Execution)...)
+			if planned.Reconcile.Shows {
+				one.Optional = []string{argoWorkflows}
+			}
 		}
 		out = append(out, one)
 	}
@@ -63,8 +68,10 @@ func needs(e plan.Execution) []string {
 	if e.Stays {
 		return []string{"Argo Events"}
 	}
-	return []string{"Argo Events", "Argo Workflows"}
+	return []string{"Argo Events", argoWorkflows}
 }
+
+const argoWorkflows = "Argo Workflows"
 
 // standing returns the pods that run all the time, and the memory that they request.
 func standing(p *plan.Plan) (pods int, memory int64) {
@@ -99,9 +106,13 @@ func (p Printer) comparison(w io.Writer, list []Comparison) {
 			rows = append(rows, []string{c.Engine, "–", "–", "–", "–", "–", "no: " + c.Against.Message + ", " + c.Against.String()})
 			continue
 		}
+		needs := strings.Join(c.Needs, ", ")
+		if len(c.Optional) > 0 {
+			needs += "; optional: " + strings.Join(c.Optional, ", ")
+		}
 		rows = append(rows, []string{
 			c.Engine, strconv.Itoa(c.Standing), strconv.FormatInt(c.Memory>>20, 10) + " MiB", strconv.Itoa(c.Change.Pods),
-			strconv.Itoa(c.Change.Calls), strconv.Itoa(c.Milliseconds) + " ms", strings.Join(c.Needs, ", "),
+			strconv.Itoa(c.Change.Calls), strconv.Itoa(c.Milliseconds) + " ms", needs,
 		})
 	}
 	p.table(w, rows, 1, 2, 3, 4, 5)

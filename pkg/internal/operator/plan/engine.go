@@ -99,15 +99,18 @@ func onlyWorker(d *definition.Definition) []Reason {
 // notOnWorker warns of keys that are about Workflows.
 func notOnWorker(d *definition.Definition) diag.List {
 	var findings diag.List
+	spec := d.Operator.Spec
 	for _, key := range []struct {
 		path []string
 		why  string
+		used bool
 	}{
-		{[]string{"spec", "reconcile", "retries"}, "a worker tries again, with growing pauses, until a reconcile succeeds"},
-		{[]string{"spec", "install", "argoServerURL"}, "it is for links to Workflows, and a worker starts none"},
+		{[]string{"spec", "reconcile", "retries"}, "a worker tries again, with growing pauses, until a reconcile succeeds", false},
+		{[]string{"spec", "reconcile", "diagnose"}, "it is for Workflows, and this worker cannot start any", mayShow(spec)},
+		{[]string{"spec", "install", "argoServerURL"}, "it is for links to Workflows, and this worker starts none", showsIn(spec)},
 	} {
-		if d.Written(key.path...) {
-			findings.Warn(d.Position(key.path...), diag.Unsupported, key.path[2]+" has no effect: "+key.why, "remove the key")
+		if d.Written(key.path...) && !key.used {
+			findings.Warn(d.Position(key.path...), diag.Unsupported, key.path[2]+" has no effect: "+key.why, "remove "+key.path[2])
 		}
 	}
 	return findings

@@ -27,7 +27,7 @@ func execution(e Engine) Execution {
 		return Execution{
 			RunsPods: true, Stays: true, OneReconcilePod: true, Prunes: true, Writer: WorkerAccount,
 			ChildEvents: []string{"UPDATE", "DELETE"},
-			Summary:     "one pod that stays; no Workflows",
+			Summary:     "one pod that stays; no Workflow for an event",
 		}
 	case Steps:
 		return Execution{

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
+import (
+	"slices"
+
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
 
 // grants returns every permission with its reason. TestOperators of
 // pkg/internal/run/testsuite compares them with the requests that operators send: none may
@@ -186,7 +190,7 @@ func resyncGrants(p *configured, kinds []Kind) []Grant {
 // sharedGrants returns those that operators of a group share.
 func sharedGrants(p *configured, sensors []Sensor) []Grant {
 	if p.Reconcile.Execution.Stays {
-		return append(append(heartbeatGrants(p, sensors), elections(p)...), leases(WorkerAccount))
+		return slices.Concat(heartbeatGrants(p, sensors), elections(p), []Grant{leases(WorkerAccount)}, showGrants(p))
 	}
 	list := append(heartbeatGrants(p, sensors), taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)

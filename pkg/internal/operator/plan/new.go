@@ -111,6 +111,7 @@ func decide(in declared, d *definition.Definition, engine Engine) decided {
 		Diagnoses:      *spec.Reconcile.Diagnose && !e.RunsPods && diagnosable(&in),
 		Concurrency:    int(*spec.Reconcile.Concurrency),
 	}}
+	out.Reconcile.Shows = e.Stays && showsIn(spec) && fitsShown(out.Logic)
 	out.Shared.Resources = runtimeResources(spec.Install, e)
 	if out.Reconcile.StateLocation == InStatus {
 		out.API.Versions = withStateField(out.API.Versions)

@@ -181,6 +181,7 @@ type Reconcile struct {
 	ForceConflicts  bool                // take over fields that another field manager owns
 	Diagnoses       bool                // a pod asks the API server why it rejects a request of a Sensor
 	Concurrency     int                 // custom resources that the worker reconciles at a time
+	Shows           bool                // a worker runs a failed or annotated custom resource once as a Workflow
 }
 
 // StateLocation is where the direct engine stores the observed state of the children.

@@ -23,6 +23,7 @@ type Policy struct {
 	Exempt     bool
 	Namespaces []string // of the objects; empty: all
 	Rule       string   // CEL over object and oldObject
+	Shown      bool     // also, a Workflow must be one in which a worker runs a reconcile to show it
 	Message    string   // shown to a user whose request is rejected
 	Why        string
 }
@@ -77,6 +78,9 @@ func accountPolicies(p *decided) []Policy {
 	}}
 	if p.Reconcile.Diagnoses {
 		list = append(list, diagnosisPolicy(p))
+	}
+	if p.Reconcile.Shows {
+		list = append(list, showPolicy(p))
 	}
 	return list
 }
@@ -179,6 +183,10 @@ var annotationsOnly = strings.Join([]string{
 	sameExcept("object.spec.template", "oldObject.spec.template", "metadata"),
 	sameExcept("object.spec.template.metadata", "oldObject.spec.template.metadata", "annotations"),
 }, " && ")
+
+// ownStatus is CEL that allows no status of a Workflow that its creator writes. The status is not
+// a subresource, and Argo runs the spec that it finds in it instead of that of a WorkflowTemplate.
+const ownStatus = "(oldObject == null ? !has(object.status) : object.?status == oldObject.?status)"
 
 // onlyTemplates returns CEL that allows Workflows of some WorkflowTemplates, with arguments and a
 // priority and nothing else.

@@ -91,6 +91,7 @@ def main(env, arguments):
     times = (hurry.sleep, hurry) if "hurry" in arguments else (time.sleep, time.monotonic)
     worker = Worker(env, read_configs(env), utc_now, *times)
     for operator in worker.operators.values():
+        operator.shows = None  # the trace shows each reconcile already
         operator.looked = True  # the replay of all custom resources comes before events of other objects
         if operator.config.get("logic"):
             operator.logic = simulated(simulation, operator.config["logic"])

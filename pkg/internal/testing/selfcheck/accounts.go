@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -123,6 +124,9 @@ func usesOf(o objects) []use {
 	}
 	for _, p := range o.Pods() {
 		role := argo.RoleIn(p.Spec)
+		if _, shown := p.In.(*appsv1.Deployment); shown { // it shows what the worker does
+			role = roleWorker
+		}
 		out = append(out, use{argo.Account{Namespace: p.Namespace, Name: p.Account()}, role, p.In, p.Path})
 		if p.Executor() != p.Account() {
 			out = append(out, use{argo.Account{Namespace: p.Namespace, Name: p.Executor()}, role, p.In, p.Path.Child("executor")})

@@ -8,6 +8,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
@@ -63,7 +64,8 @@ func deadlineAndCleanup(l argo.Launch) []problem.Problem {
 			"a Workflow that hangs holds its mutex until somebody stops it",
 		)
 	}
-	if spec.PodGC == nil || spec.PodGC.Strategy == "" {
+	_, shown := l.By.(*appsv1.Deployment) // somebody reads the logs of its pods, which go with the Workflow
+	if !shown && (spec.PodGC == nil || spec.PodGC.Strategy == "") {
 		r.Add(path.Child("podGC"), codeGarbageCollection, "set strategy", "finished pods pile up")
 	}
 	ttl := spec.TTLStrategy

@@ -20,7 +20,7 @@ const (
 
 // workerMutations introduce errors into a valid operator of the worker engine.
 func workerMutations() []directMutation {
-	return slices.Concat(postMutations(), workerPodMutations(), workerMonitoringMutations())
+	return slices.Concat(postMutations(), workerPodMutations(), shownMutations(), workerMonitoringMutations())
 }
 
 func postMutations() []directMutation {
@@ -85,6 +85,25 @@ func workerPodMutations() []directMutation {
 	}
 }
 
+// shownMutations change the Workflow in which the worker runs a reconcile to show it.
+func shownMutations() []directMutation {
+	const template = "ARGOPERATOR_SHOWS[web].templates[0]"
+	return []directMutation{
+		{name: "Workflow of the worker with another account", reason: "it has not the rights, or more", worker: true, mutate: func(d *direct) {
+			d.show(`"serviceAccountName":"web-worker"`, `"serviceAccountName":"web-sensor"`)
+		}, code: codeSharedServiceAccount, object: workerDeployment, path: template},
+		{name: "Workflow of the worker with an unknown account", reason: "its pod would not be created", worker: true, mutate: func(d *direct) {
+			d.show(`"serviceAccountName":"web-worker"`, `"serviceAccountName":"other"`)
+		}, code: codeServiceAccount, object: workerDeployment, path: template},
+		{name: "Workflow of the worker without its program", reason: "its pod would wait for the ConfigMap", worker: true, mutate: func(d *direct) {
+			d.show(`"name":"web-runtime"`, `"name":"other"`)
+		}, code: codeConfigMap, object: workerDeployment, path: template},
+		{name: "privileged Workflow of the worker", reason: "the restricted Pod Security Standard refuses it", worker: true, mutate: func(d *direct) {
+			d.show(`"allowPrivilegeEscalation":false,"capabilities"`, `"capabilities"`)
+		}, code: codePodSecurity, object: workerDeployment, path: template},
+	}
+}
+
 func workerMonitoringMutations() []directMutation {
 	return []directMutation{
 		{name: "worker that nobody scrapes", reason: "its alerts would be about nothing", worker: true, mutate: func(d *direct) {
@@ -116,6 +135,16 @@ func only[T manifest.Object](d *direct) T { return argo.All[T](argo.NewObjects(d
 
 func (d *direct) remove(which func(manifest.Object) bool) {
 	d.objects = slices.DeleteFunc(d.objects, which)
+}
+
+// show changes the spec of the Workflow that shows a reconcile.
+func (d *direct) show(old, with string) {
+	env := only[*appsv1.Deployment](d).Spec.Template.Spec.Containers[0].Env
+	for i := range env {
+		if env[i].Name == manifest.ShownVariable {
+			env[i].Value = replaced(env[i].Value, old, with)
+		}
+	}
 }
 
 // configure changes the configuration of the program in pods.
