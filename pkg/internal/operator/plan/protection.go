@@ -193,8 +193,8 @@ const ownStatus = "(oldObject == null ? !has(object.status) : object.?status == 
 func onlyTemplates(names ...string) string {
 	return fmt.Sprintf(
 		"object.spec.all(k, k in ['arguments', 'priority', 'workflowTemplateRef']) && "+
-			"object.spec.workflowTemplateRef.all(k, k == 'name') && object.spec.workflowTemplateRef.name in ['%s']",
-		strings.Join(names, "', '"),
+			"object.spec.workflowTemplateRef.all(k, k == 'name') && object.spec.workflowTemplateRef.name in ['%s'] && %s",
+		strings.Join(names, "', '"), ownStatus,
 	)
 }
 

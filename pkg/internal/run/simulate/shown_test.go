@@ -129,6 +129,38 @@ func TestShownPolicy(t *testing.T) {
 	}
 }
 
+// TestWorkflowStatus lets no account create a Workflow with a status: Argo would run the spec in it.
+func TestWorkflowStatus(t *testing.T) {
+	t.Parallel()
+	const child = `  children: [{name: map, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n"
+	shown, spec := shownSpec(t, child)
+	spec.Arguments.Parameters = []wfv1.Parameter{{Name: "key", Value: wfv1.AnyStringPtr("default.a")}}
+	direct := widgets(t, `
+apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: widgets}
+spec:
+  api: {group: acme.io, kind: Widget, versions: [{name: v1, schema: {spec: {v: string}}}]}
+  reconcile: {engine: direct}
+`+child).Objects()
+	for name, tt := range map[string]struct {
+		objects []manifest.Object
+		account string
+		spec    any
+	}{
+		"worker": {shown, "widgets-worker", asSent(fieldsOf(t, spec))},
+		"direct": {direct, "widgets-sensor", map[string]any{"workflowTemplateRef": map[string]any{"name": "widgets-diagnose"}}},
+	} {
+		if !createsWorkflow(t, tt.objects, tt.account, map[string]any{"spec": tt.spec}) {
+			t.Errorf("%s: a Workflow without a status is rejected", name)
+		}
+		status := map[string]any{"storedWorkflowTemplateSpec": map[string]any{"serviceAccountName": "other"}}
+		if createsWorkflow(t, tt.objects, tt.account, map[string]any{"spec": tt.spec, "status": status}) {
+			t.Errorf("%s: a Workflow with a status is accepted", name)
+		}
+	}
+}
+
 // fieldsOf returns a spec as plain data.
 func fieldsOf(t *testing.T, spec wfv1.WorkflowSpec) map[string]any {
 	t.Helper()
