@@ -82,7 +82,7 @@ func TestTheFirstIsCompared(t *testing.T) {
 	page := renderPerformance(measured{[]used{
 		{Program: "a", Number: 10, Of: "operators", Milliseconds: 50}, {Program: "b", Number: 10, Of: "operators", Milliseconds: 125},
 	}, []raced{{Operator: "direct/a", Singles: 2, Median: 10, P99: 20}, {Operator: "other", Singles: 2, Median: 25, P99: 30}}})
-	for _, want := range []string{"| 10 | b |  | 125 | 2.50 | 12.50 |", "| other | 2 | 25.0 | 30.0 | 2.50 |"} {
+	for _, want := range []string{"| 10 | b |  | 125 | 2.50 | 12.50 |", "| other | – | 2 | 25.0 | 30.0 | 2.50 |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

@@ -16,140 +16,141 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 	Body: &shared8}, {Name: "live", Body: &shared9}, {Name: "liveFields",
 	Body: &shared10}, {Name: "liveSource", Body: &shared11}, {Name: "liveListed",
 	Body: &shared12}, {Name: "liveEach", Body: &shared13}, {Name: "inputMark",
-	Args: []string{"inputs"}, Body: &shared14}, {Name: "lacking", Args: []string{
-	"resource"}, Body: &shared16}, {Name: "heldFrom", Args: []string{
-	"seen"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared20, Then: &shared24, Elif: []*gojq.IfElif{{Cond: &shared25,
-		Then: &shared30}, {Cond: &shared31, Then: &gojq.Query{Left: &gojq.Query{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-			{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared32, Patterns: []*gojq.Pattern{
-		&shared39}, Op: 1}}}, Else: &shared40}}}}, {Name: "absent", Body: &shared41},
-	{Name: "undecided", Body: &shared42}, {Name: "held", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared43, Then: &shared44,
-			Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared45}}}}}}}}}},
-	{Name: "countWanted", Body: &shared46}, {Name: "numberWanted", Body: &shared47},
-	{Name: "dependencyReady", Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared48, Then: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared49,
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}},
-					Right: &shared50, Op: 9}, Op: 14}, Then: &shared51, Else: &shared52}}},
-			Right: &shared53, Patterns: []*gojq.Pattern{&shared54}, Op: 1}, Else: &shared55}}}},
-	{Name: "alternativeGone", Body: &shared56}, {Name: "missing", Body: &shared57},
-	{Name: "settled", Args: []string{"mark"}, Body: &shared58}, {Name: "wantedObject",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65,
+	Args: []string{"inputs"}, Body: &shared14}, {Name: "decision", Body: &shared16},
+	{Name: "lacking", Args: []string{"resource"}, Body: &shared17}, {
+		Name: "heldFrom", Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared21, Then: &shared25, Elif: []*gojq.IfElif{
+				{Cond: &shared26, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared33,
+					Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}},
+	{Name: "absent", Body: &shared42}, {Name: "undecided", Body: &shared43},
+	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &shared44, Then: &shared45, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+				Term: &gojq.Term{Type: 7, Func: &shared46}}}}}}}}}}, {Name: "countWanted",
+		Body: &shared47}, {Name: "numberWanted", Body: &shared48}, {Name: "dependencyReady",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
 			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared66, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "inputMark", Args: []*gojq.Query{&shared67}}}}, Else: &shared68}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &shared69, Right: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared51, Op: 9}, Op: 14},
+				Then: &shared52, Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{
+				&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone",
+		Body: &shared57}, {Name: "missing", Body: &shared58}, {Name: "settled",
+		Args: []string{"mark"}, Body: &shared59}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &shared67, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared68}}}}, Else: &shared69}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-						&shared70}}}}, Op: 1}, Right: &gojq.Query{Left: &shared71, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{
+						&shared71}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared73}}}}}}}}}}},
-						Else: &shared74}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared75},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Else: &shared77}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared78, Right: &gojq.Query{
-		Left: &shared79, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared80, Then: &gojq.Query{Term: &gojq.Term{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared74}}}}}}}}}}},
+						Else: &shared75}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared76},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Else: &shared78}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared79, Right: &gojq.Query{
+		Left: &shared80, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared81, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared81}}}}, Else: &shared82}}}, Right: &gojq.Query{Left: &shared83,
+					&shared82}}}}, Else: &shared83}}}, Right: &gojq.Query{Left: &shared84,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared85, Op: 9}, Op: 14},
-				Then: &shared86, Else: &shared87}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared88, Then: &shared89, Elif: []*gojq.IfElif{
-					{Cond: &shared90, Then: &gojq.Query{Left: &shared91, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared92, Then: &gojq.Query{
-							Left: &shared93, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared86, Op: 9}, Op: 14},
+				Then: &shared87, Else: &shared88}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared89, Then: &shared90, Elif: []*gojq.IfElif{
+					{Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93, Then: &gojq.Query{
+							Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared94}}}}}}}}},
-							Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
-					Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared95}}}}}}}}},
+							Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
+					Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared100}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102,
-							Then: &gojq.Query{Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{
+								&shared101}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103,
+							Then: &gojq.Query{Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared104}}}}}}}}}}},
-								Op: 1}, Else: &shared105}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared106},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared112}, Op: 1}}, {Name: "statusField", Body: &shared113}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared114}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared105}}}}}}}}}}},
+								Op: 1}, Else: &shared106}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared107},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared113}, Op: 1}}, {Name: "statusField", Body: &shared114}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared115}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared127}}}}}},
-					Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
-					Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared128}}}}}},
+					Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131,
+					Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared134}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared135}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared136},
+			Type: 7, Func: &shared135}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared136}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared137},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
+			Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared141}}}}, Op: 3}, Else: &shared142}}},
-				Op: 3}, Right: &shared143, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+						Args: []*gojq.Query{&shared142}}}}, Op: 3}, Else: &shared143}}},
+				Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared146,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared146, Right: &gojq.Query{
-				Left: &shared147, Right: &shared148, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared149,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared147, Right: &gojq.Query{
+				Left: &shared148, Right: &shared149, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared150,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared150}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153, Elif: []*gojq.IfElif{
-			{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared155, {Key: "path", Val: &gojq.Query{
+		Body: &shared151}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154, Elif: []*gojq.IfElif{
+			{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared156, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared156}}}}}, &shared157, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared157}}}}}, &shared158, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared158, &shared159}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared160,
+						&shared159, &shared160}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared161,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared161, Right: &shared162,
-						Op: 3}}}}}}, &shared163, &shared164}}}}}}}}, {Name: "fixed", Body: &shared165},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared166},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared167},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared162, Right: &shared163,
+						Op: 3}}}}}}, &shared164, &shared165}}}}}}}}, {Name: "fixed", Body: &shared166},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared167},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared168},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
+				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
-										Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared175}}}}, Op: 1}}}}}},
-								Else: &shared176}}}, Op: 3}, Right: &shared177, Op: 3}}}}}}, Op: 3},
-				Right: &shared178, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared179},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared180},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared181}, {Name: "ask",
-		Body: &shared188}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared189}, {Name: "isDue", Body: &shared190}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared191}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
+										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared176}}}}, Op: 1}}}}}},
+								Else: &shared177}}}, Op: 3}, Right: &shared178, Op: 3}}}}}}, Op: 3},
+				Right: &shared179, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared180},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared181},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared182}, {Name: "ask",
+		Body: &shared189}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared190}, {Name: "isDue", Body: &shared191}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared192}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared193, Then: &shared194, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared194}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared195}, {Name: "safeKey", Body: &shared196}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared197}, {Name: "exactly", Body: &shared198},
-	{Name: "exactChild", Body: &shared199}, {Name: "encoded", Body: &shared200},
-	{Name: "placed", Body: &shared201}, {Name: "placesOfOther", Body: &shared202},
-	{Name: "placeIn", Args: []string{"$around"}, Body: &shared203}, {
-		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared204},
-	{Name: "unshared", Body: &shared205}, {Name: "nested", Body: &shared206},
-	{Name: "harmless", Body: &shared207}}, Programs: []jqfile.Named{
+					{Term: &gojq.Term{Type: 7, Func: &shared195}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared196}, {Name: "safeKey", Body: &shared197}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared198}, {Name: "exactly", Body: &shared199},
+	{Name: "exactChild", Body: &shared200}, {Name: "encoded", Body: &shared201},
+	{Name: "placed", Body: &shared202}, {Name: "placesOfOther", Body: &shared203},
+	{Name: "placeIn", Args: []string{"$around"}, Body: &shared204}, {
+		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared205},
+	{Name: "unshared", Body: &shared206}, {Name: "nested", Body: &shared207},
+	{Name: "harmless", Body: &shared208}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -398,6 +399,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 				Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxMissing"}}},
 				Op: 12}, Op: 15}}, {Name: "next", Body: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
 					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
@@ -406,12 +408,17 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 				Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
 					{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isListed"}}},
-					Op:    1}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "unwanted"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isListed"}}},
+						Op:    1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "decided"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "decision"}}}, Op: 1},
+					Op: 8}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "key",
 					Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
 				Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
@@ -482,39 +489,40 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							KeyVals: []*gojq.ObjectKeyVal{{Key: "token", Val: &gojq.Query{Term: &gojq.Term{
 								Type: 1}}}, {Key: "forget", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}},
 						Op: 1}, Op: 1}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-					Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$unwanted"}}, Op: 1}}},
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-				Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "next"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-					If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}},
-							Op:    1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-						Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-						{Name: "change", Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$unwanted"}}, Op: 1},
+			Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}, Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}},
+				Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}}, Op: 1},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "token"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "next"}}}, Op: 1}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "token"}}}}}, Op: 8}, Op: 14}, Op: 15},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
+						Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}},
+								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}},
 						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
 							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
@@ -924,10 +932,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
 							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}},
 				{Name: "listing", Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 						{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
 							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}},
@@ -980,14 +987,14 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 											KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$current"}}}}, {
-												Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$wishes"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}, Else: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
+								Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
 									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
 										Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
 									Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
@@ -1018,67 +1025,72 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}}}},
 									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+											Term: &gojq.Term{Type: 3}}}, {Key: "decided", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}}, {Key: "missing", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}},
+											{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
 									Op: 17}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
-							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
-									{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-									Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$undecided"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-									{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 4}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "objects"}}, {Index: &gojq.Index{Start: &gojq.Query{
-												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "hole::childPrefix"}}}}}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}},
-										Op: 14}}}}}, Op: 1}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{Name: "$stray"},
-							Start: &gojq.Query{Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$state"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "to_entries"}, SuffixList: []*gojq.Suffix{
+										{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+										Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$undecided"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+										{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "objects"}}, {Index: &gojq.Index{Start: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "startswith",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::childPrefix"}}}}}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}},
+											Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "value"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "decided"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$it"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "decision"}}}, Op: 1}, Op: 9}, Op: 14}}}}},
+									Op: 1}, Op: 1}, Op: 1}, Pattern: &gojq.Pattern{Name: "$stray"}, Start: &gojq.Query{
+									Term: &gojq.Term{Type: 1}}, Update: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "key"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "unwanted", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 4}}}, {Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "deleting", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 4}}}, {Key: "decided", Val: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$it"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "decision"}}}, Op: 1}},
+											{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "deleting", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
 										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
 											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
 												Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "uid"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stray"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "value"}}, {
-												Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}, {Key: "deletedUID",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Op: 17}}}},
-							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$undecided"}}, Op: 1},
-					Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$current"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$state"}},
+											Type: 7, Func: &gojq.Func{Name: "$stray"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "value"}}, {Index: &gojq.Index{Name: "deletedUID"}}}}},
+										Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}}, {Key: "deletedUID", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+									Op: 3}, Op: 17}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$undecided"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$state"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$it"}},
 					Op: 1}}, {Name: "next", Args: []string{"$wanted", "$before", "$verify"},
 					Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 						Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4230,221 +4242,222 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 	Query: &shared7}, {Name: "existingObjects", Query: &shared8}, {Name: "live",
 	Query: &shared9}, {Name: "liveFields", Query: &shared10}, {Name: "liveSource",
 	Query: &shared11}, {Name: "liveListed", Query: &shared12}, {Name: "liveEach",
-	Query: &shared13}, {Name: "inputMark", Query: &shared14}, {Name: "lacking",
-	Query: &shared16}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &shared20, Then: &shared24, Elif: []*gojq.IfElif{
-		{Cond: &shared25, Then: &shared30}, {Cond: &shared31, Then: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
-			Right: &shared32, Patterns: []*gojq.Pattern{&shared39}, Op: 1}}},
-		Else: &shared40}}}}, {Name: "absent", Query: &shared41}, {Name: "undecided",
-	Query: &shared42}, {Name: "held", Query: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &shared43, Then: &shared44, Else: &gojq.Query{
-		Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-			If: &gojq.If{Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45, SuffixList: []*gojq.Suffix{
-					&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
-				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45,
-						SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
-					Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
-					Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared45,
-								SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
-								Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
-						&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}, {Name: "countWanted",
-	Query: &shared46}, {Name: "numberWanted", Query: &shared47}, {Name: "dependencyReady",
-	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared48,
-		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-			Cond: &gojq.Query{Left: &shared49, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-					If: &gojq.If{Cond: &shared17, Then: &shared18, Else: &shared19}}}}},
-				Right: &shared50, Op: 9}, Op: 14}, Then: &shared51, Else: &shared52}}},
-			Right: &shared53, Patterns: []*gojq.Pattern{&shared54}, Op: 1}, Else: &shared55}}}},
-	{Name: "alternativeGone", Query: &shared56}, {Name: "missing", Query: &shared57},
-	{Name: "settled", Query: &shared58}, {Name: "wantedObject", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
+	Query: &shared13}, {Name: "inputMark", Query: &shared14}, {Name: "decision",
+	Query: &shared16}, {Name: "lacking", Query: &shared17}, {Name: "heldFrom",
+	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared21,
+		Then: &shared25, Elif: []*gojq.IfElif{{Cond: &shared26, Then: &shared31},
+			{Cond: &shared32, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &shared209}}, Right: &shared33, Patterns: []*gojq.Pattern{
+				&shared40}, Op: 1}}}, Else: &shared41}}}}, {Name: "absent", Query: &shared42},
+	{Name: "undecided", Query: &shared43}, {Name: "held", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared44, Then: &shared45,
+			Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared46,
+						SuffixList: []*gojq.Suffix{&shared23}}}, Right: &shared24, Op: 9},
+					Op: 14}, Then: &shared25, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+					Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared46, SuffixList: []*gojq.Suffix{
+							&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
+					Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared209,
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
+						Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &shared46, SuffixList: []*gojq.Suffix{
+								&shared36}}}, Right: &shared37, Op: 8}, Then: &shared38}}, Else: &shared39}}},
+					Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}},
+	{Name: "countWanted", Query: &shared47}, {Name: "numberWanted", Query: &shared48},
+	{Name: "dependencyReady", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared49, Then: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared50,
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared18, Then: &shared19,
+						Else: &shared20}}}}}, Right: &shared51, Op: 9}, Op: 14}, Then: &shared52,
+				Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{
+			&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone",
+		Query: &shared57}, {Name: "missing", Query: &shared58}, {Name: "settled",
+		Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{Query: &shared68}}}, Right: &shared15,
+					Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared60,
+					Right: &gojq.Query{Left: &shared61, Right: &shared71, Op: 9}, Op: 14},
+					Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}},
+					Else: &shared65}}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72,
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{
+									&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
+							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+									SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
+								Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
+								Then: &gojq.Query{Left: &shared209, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
+										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+											SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
+											Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
+									&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Else: &shared75}}},
+			Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{
+			&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared67}}},
-					Right: &shared15, Op: 1}}}, Else: &shared68}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared69, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{Left: &shared60,
-							Right: &shared70, Op: 9}, Op: 14}, Then: &shared61, Elif: []*gojq.IfElif{
-							{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}}, Op: 1},
-				Right: &gojq.Query{Left: &shared71, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73, SuffixList: []*gojq.Suffix{
-										&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
-											SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
-										Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
-										Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
-													SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
-													Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
-											&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}}, Else: &shared74}}},
-					Op: 3}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared76}, Op: 1}, Else: &shared77}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared78, Right: &gojq.Query{Left: &shared79, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared80,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared81}}},
-					Right: &shared15, Op: 1}}}, Else: &shared82}}}, Right: &gojq.Query{
-				Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}},
+					Right: &shared15, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{
+				Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared17, Then: &shared18, Else: &shared19}}}}},
-						Right: &shared85, Op: 9}, Op: 14}, Then: &shared86, Else: &shared87}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared88,
-						Then: &shared89, Elif: []*gojq.IfElif{{Cond: &shared90, Then: &gojq.Query{
-							Left: &shared91, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared92, Then: &gojq.Query{Left: &shared93, Right: &gojq.Query{
+							Type: 14, If: &gojq.If{Cond: &shared18, Then: &shared19, Else: &shared20}}}}},
+						Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89,
+						Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{
+							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared21,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared94,
-													SuffixList: []*gojq.Suffix{&shared22}}}, Right: &shared23, Op: 9},
-												Op: 14}, Then: &shared24, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &shared26, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
-														&shared27}}}, Right: &shared28, Op: 8}, Op: 14}, Right: &shared29,
-												Op: 14}, Then: &shared30}, {Cond: &shared31, Then: &gojq.Query{Left: &shared208,
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared33,
-													Then: &shared34, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
-															&shared35}}}, Right: &shared36, Op: 8}, Then: &shared37}}, Else: &shared38}}},
-												Patterns: []*gojq.Pattern{&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}},
-									Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
-							Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95,
+													SuffixList: []*gojq.Suffix{&shared23}}}, Right: &shared24, Op: 9},
+												Op: 14}, Then: &shared25, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+														&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
+												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared209,
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
+													Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+															&shared36}}}, Right: &shared37, Op: 8}, Then: &shared38}}, Else: &shared39}}},
+												Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}},
+									Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
+							Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{
-											Left: &shared60, Right: &shared100, Op: 9}, Op: 14}, Then: &shared61,
-											Elif: []*gojq.IfElif{{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102, Then: &gojq.Query{
-									Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{
+											Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62,
+											Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{
+									Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &shared21, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared104, SuffixList: []*gojq.Suffix{
-														&shared22}}}, Right: &shared23, Op: 9}, Op: 14}, Then: &shared24,
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared26,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
-														SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
-													Op: 14}, Right: &shared29, Op: 14}, Then: &shared30}, {Cond: &shared31,
-													Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
-																SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
-																Then: &shared37}}, Else: &shared38}}}, Patterns: []*gojq.Pattern{
-														&shared39}, Op: 1}}}, Else: &shared40}}}}}}}}}}, Op: 1}, Else: &shared105}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared107}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared108},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared112}, Op: 1}}, {Name: "statusField",
-		Query: &shared113}, {Name: "customResourcePath", Query: &shared114},
+												Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{
+														&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+														SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
+													Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
+													Then: &gojq.Query{Left: &shared209, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+																SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
+																Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
+														&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Op: 1}, Else: &shared106}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField",
+		Query: &shared114}, {Name: "customResourcePath", Query: &shared115},
 	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared126, {
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {
 			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared115,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116,
-							Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared127, SuffixList: []*gojq.Suffix{
-									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
-						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117,
+							Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{
+									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared127, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
-					Op: 1}, Op: 3}}}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3},
-				Right: &shared130, Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner",
+					Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+					Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
+				Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared116, Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
-									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
-						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
+						Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared135, SuffixList: []*gojq.Suffix{
+									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared134, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
+						Func: &shared135, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
 						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared130, Op: 3}}, &shared131,
-				{Key: "body", Val: &gojq.Query{Left: &shared135, Right: &shared133,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared136}, {Name: "deletionPath",
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
+				{Key: "body", Val: &gojq.Query{Left: &shared136, Right: &shared134,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared137}, {Name: "deletionPath",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{
-					Left: &shared140, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared209}},
-					Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
-			Op: 3}, Right: &shared145, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared210}}, Op: 3}, Right: &shared149, Op: 3}},
-	{Name: "deleteOptions", Query: &shared150}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153,
-			Elif: []*gojq.IfElif{{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared155,
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{
+					Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared210}},
+					Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+			Op: 3}, Right: &shared146, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared211}}, Op: 3}, Right: &shared150, Op: 3}},
+	{Name: "deleteOptions", Query: &shared151}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154,
+			Elif: []*gojq.IfElif{{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared156,
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
-									Right: &shared209, Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143,
-							Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared210,
-							Op: 3}, Right: &shared156, Op: 3}}}}, &shared157, {Key: "body", Val: &gojq.Query{
+							Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
+									Right: &shared210, Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144,
+							Op: 3}, Right: &shared145, Op: 3}, Right: &shared146, Op: 3}, Right: &shared211,
+							Op: 3}, Right: &shared157, Op: 3}}}}, &shared158, {Key: "body", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared158}}}}}},
-								{Key: "propagationPolicy", Val: &shared159}}}}}, Right: &shared151,
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared159}}}}}},
+								{Key: "propagationPolicy", Val: &shared160}}}}}, Right: &shared152,
 							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared160, {Key: "path", Val: &gojq.Query{
+				KeyVals: []*gojq.ObjectKeyVal{&shared161, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared139, Then: &gojq.Query{Left: &shared140, Right: &shared209,
-									Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
-							Op: 3}, Right: &shared145, Op: 3}, Right: &shared210, Op: 3}, Right: &shared161,
-						Op: 3}, Right: &shared162, Op: 3}}}}, &shared163, &shared164}}}}}}}},
-	{Name: "fixed", Query: &shared165}, {Name: "replaces", Query: &shared166},
-	{Name: "lookAt", Query: &shared167}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared140, Then: &gojq.Query{Left: &shared141, Right: &shared210,
+									Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+							Op: 3}, Right: &shared146, Op: 3}, Right: &shared211, Op: 3}, Right: &shared162,
+						Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, &shared165}}}}}}}},
+	{Name: "fixed", Query: &shared166}, {Name: "replaces", Query: &shared167},
+	{Name: "lookAt", Query: &shared168}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
+				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
-										Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared175}}},
-											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared176}}}, Op: 3},
-							Right: &shared177, Op: 3}}}}}}, Op: 3}, Right: &shared178, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared179}, {Name: "reclaimPatch",
-		Query: &shared180}, {Name: "refusal", Query: &shared181}, {Name: "ask",
-		Query: &shared188}, {Name: "failedAttempts", Query: &shared189},
-	{Name: "isDue", Query: &shared190}, {Name: "failure", Query: &shared191},
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
+										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared176}}},
+											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared177}}}, Op: 3},
+							Right: &shared178, Op: 3}}}}}}, Op: 3}, Right: &shared179, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared180}, {Name: "reclaimPatch",
+		Query: &shared181}, {Name: "refusal", Query: &shared182}, {Name: "ask",
+		Query: &shared189}, {Name: "failedAttempts", Query: &shared190},
+	{Name: "isDue", Query: &shared191}, {Name: "failure", Query: &shared192},
 	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared182, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared194,
-						SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
-					Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-		Query: &shared195}, {Name: "safeKey", Query: &shared196}, {Name: "workflowName",
-		Query: &shared197}, {Name: "exactly", Query: &shared198}, {Name: "exactChild",
-		Query: &shared199}, {Name: "encoded", Query: &shared200}, {Name: "placed",
-		Query: &shared201}, {Name: "placesOfOther", Query: &shared202}, {
-		Name: "placeIn", Query: &shared203}, {Name: "sharedPlace", Query: &shared204},
-	{Name: "unshared", Query: &shared205}, {Name: "nested", Query: &shared206},
-	{Name: "harmless", Query: &shared207}}, Recursive: []string{"patch"}}
+		If: &gojq.If{Cond: &shared193, Then: &shared194, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared183, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared184,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared195,
+						SuffixList: []*gojq.Suffix{&shared185}}}, Right: &shared186, Op: 9},
+					Op: 15}, Then: &shared187, Else: &shared188}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared196}, {Name: "safeKey", Query: &shared197}, {Name: "workflowName",
+		Query: &shared198}, {Name: "exactly", Query: &shared199}, {Name: "exactChild",
+		Query: &shared200}, {Name: "encoded", Query: &shared201}, {Name: "placed",
+		Query: &shared202}, {Name: "placesOfOther", Query: &shared203}, {
+		Name: "placeIn", Query: &shared204}, {Name: "sharedPlace", Query: &shared205},
+	{Name: "unshared", Query: &shared206}, {Name: "nested", Query: &shared207},
+	{Name: "harmless", Query: &shared208}}, Recursive: []string{"patch"}}
 
 var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
@@ -4655,89 +4668,97 @@ var shared14 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "inputs"}}}}}}, Right: &shared15, Op: 1}
 
-var shared17 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+	Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "labels"}}}, Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}, Op: 1}
+
+var shared18 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared18 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared19 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::missing"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
 	{Name: "$children"}}, Op: 1}
 
-var shared19 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared20 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared16 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared17, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared18, Op: 1},
-	Else: &shared19}}}
+var shared17 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared18, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared19, Op: 1},
+	Else: &shared20}}}
 
-var shared21 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared22 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::never"}}}
 
-var shared22 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
-
-var shared23 = gojq.Query{Term: &gojq.Term{Type: 3}}
-
-var shared20 = gojq.Query{Left: &shared21, Right: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
-		&shared22}}}, Right: &shared23, Op: 9}, Op: 14}
+var shared23 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared24 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared26 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared21 = gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+		&shared23}}}, Right: &shared24, Op: 9}, Op: 14}
+
+var shared25 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared27 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::dependsOn"}}}
 
-var shared27 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared28 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared28 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared29 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared29 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared30 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
 
-var shared25 = gojq.Query{Left: &gojq.Query{Left: &shared26, Right: &gojq.Query{
+var shared26 = gojq.Query{Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-		SuffixList: []*gojq.Suffix{&shared27}}}, Right: &shared28, Op: 8},
-	Op: 14}, Right: &shared29, Op: 14}
-
-var shared30 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::waitsFor"}}}
+		SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
+	Op: 14}, Right: &shared30, Op: 14}
 
 var shared31 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::waitsFor"}}}
+
+var shared32 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared33 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared34 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 8}
 
-var shared34 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared35 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared35 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared36 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared36 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared37 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared37 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+var shared38 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "waits for "}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}
 
-var shared38 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared39 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "stays as it is until "}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: " has a value"}}}, Op: 3}
 
-var shared32 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared33, Then: &shared34, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+var shared33 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared35}}}, Right: &shared36, Op: 8},
-		Then: &shared37}}, Else: &shared38}}}
+			SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
+		Then: &shared38}}, Else: &shared39}}}
 
-var shared39 = gojq.Pattern{Name: "$lacked"}
+var shared40 = gojq.Pattern{Name: "$lacked"}
 
-var shared40 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared41 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared41 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared42 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
@@ -4761,11 +4782,11 @@ var shared41 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}}}},
 		Op: 15}, Op: 14}}}}
 
-var shared42 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared43 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::deciding"}}}, {Term: &gojq.Term{Type: 1}}}}}}
 
-var shared43 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared44 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4778,7 +4799,7 @@ var shared43 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Op: 14}
 
-var shared44 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared45 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "undecided"}}}, Then: &gojq.Query{
@@ -4786,10 +4807,10 @@ var shared44 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 3}}}}}
 
-var shared45 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+var shared46 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared46 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared47 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4798,7 +4819,7 @@ var shared46 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
 
-var shared47 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared48 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -4811,20 +4832,20 @@ var shared47 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared48 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::listed"}}}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared50 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared50 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared51 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared52 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared52 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared53 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared54 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
 			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::otherPrefix"}}}}}}},
@@ -4844,9 +4865,9 @@ var shared53 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
 	{Name: "$dependencies"}}, Op: 1}
 
-var shared54 = gojq.Pattern{Name: "$dependencyCount"}
+var shared55 = gojq.Pattern{Name: "$dependencyCount"}
 
-var shared55 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::other"}}}}},
 	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
@@ -4861,7 +4882,7 @@ var shared55 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
 
-var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4872,7 +4893,7 @@ var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4893,266 +4914,266 @@ var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared60 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared61 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared61 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared64 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared65 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{Left: &shared60,
+var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared61, Elif: []*gojq.IfElif{{Cond: &shared62,
-		Then: &shared63}}, Else: &shared64}}}
+		Op:    9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63,
+		Then: &shared64}}, Else: &shared65}}}
 
-var shared65 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared66 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared69 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared73 = gojq.Func{Name: "$single"}
+var shared74 = gojq.Func{Name: "$single"}
 
-var shared74 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared75 = gojq.Pattern{Name: "$single"}
+var shared76 = gojq.Pattern{Name: "$single"}
 
-var shared76 = gojq.Pattern{Name: "$currentMark"}
+var shared77 = gojq.Pattern{Name: "$currentMark"}
 
-var shared77 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared79 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared86 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared88 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared89 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared89 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared90 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared91 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared91 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared92 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared93 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
-
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
 var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared104 = gojq.Func{Name: "$observed"}
+var shared105 = gojq.Func{Name: "$observed"}
 
-var shared105 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared106 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared106 = gojq.Pattern{Name: "$observed"}
+var shared107 = gojq.Pattern{Name: "$observed"}
 
-var shared107 = gojq.Pattern{Name: "$listedKey"}
+var shared108 = gojq.Pattern{Name: "$listedKey"}
 
-var shared108 = gojq.Pattern{Name: "$wantedNumber"}
+var shared109 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared109 = gojq.Pattern{Name: "$failure"}
+var shared110 = gojq.Pattern{Name: "$failure"}
 
-var shared110 = gojq.Pattern{Name: "$listedMark"}
+var shared111 = gojq.Pattern{Name: "$listedMark"}
 
-var shared111 = gojq.Pattern{Name: "$listed"}
+var shared112 = gojq.Pattern{Name: "$listed"}
 
-var shared112 = gojq.Pattern{Name: "$parent"}
+var shared113 = gojq.Pattern{Name: "$parent"}
 
-var shared113 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared114 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared115 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared117 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared117 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared118 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared118 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared119 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared119 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::plural"}}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared124 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared125 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared125 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared126 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared114 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared116, Then: &gojq.Query{Left: &shared117,
+var shared115 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared118}}}, Right: &shared119,
-				Op: 1}, Op: 3}, Else: &shared120}}}, Op: 3}, Right: &shared121, Op: 3},
-	Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120,
+				Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3},
+	Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1},
 	Op: 3}
 
-var shared126 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared127 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared127 = gojq.Func{Name: "owner"}
+var shared128 = gojq.Func{Name: "owner"}
 
-var shared128 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared131 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared131 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared132 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared132 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared133,
+var shared133 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared134,
 	Op: 1}}
 
-var shared134 = gojq.Func{Name: "owner"}
+var shared135 = gojq.Func{Name: "owner"}
 
-var shared135 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared136 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared138 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -5161,19 +5182,19 @@ var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared136 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared137, Op: 1}
-
-var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childRoot"}}}
+var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared138, Op: 1}
 
 var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childRoot"}}}
+
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared140 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -5184,21 +5205,21 @@ var shared141 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childPlural"}}}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -5206,25 +5227,25 @@ var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared150 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared151 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared151, Op: 1}
+	Right: &shared152, Op: 1}
 
-var shared152 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5235,10 +5256,10 @@ var shared152 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared154 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5246,33 +5267,33 @@ var shared154 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared155 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared156 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared157 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared157 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared158 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared159 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared159 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared160 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared161 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared161 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared163 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared163 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared164 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared164 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared165 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5300,10 +5321,10 @@ var shared164 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared166 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared167 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5323,7 +5344,7 @@ var shared166 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared167 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared168 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5348,9 +5369,9 @@ var shared167 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared169 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5371,7 +5392,7 @@ var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared170 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared171 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5393,7 +5414,7 @@ var shared170 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5422,21 +5443,21 @@ var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5445,7 +5466,7 @@ var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5462,7 +5483,7 @@ var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5505,7 +5526,7 @@ var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5554,19 +5575,19 @@ var shared180 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared184 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared185 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared185 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared187 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared188 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5577,18 +5598,18 @@ var shared187 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared181 = gojq.Query{Left: &shared182, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183, Right: &gojq.Query{
+var shared182 = gojq.Query{Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
-		Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared185}}}, Right: &shared186, Op: 9},
+		Op: 15}, Then: &shared187, Else: &shared188}}}, Op: 3}
 
-var shared188 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared189 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared189 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared190 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5605,7 +5626,7 @@ var shared189 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5613,7 +5634,7 @@ var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared191 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5623,18 +5644,18 @@ var shared191 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared192 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared193 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared194 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared194 = gojq.Func{Name: "seen"}
+var shared195 = gojq.Func{Name: "seen"}
 
-var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5644,13 +5665,13 @@ var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5664,7 +5685,7 @@ var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5686,7 +5707,7 @@ var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared199 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared200 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::objects"}}}, Op: 1}, Catch: &gojq.Query{
@@ -5695,7 +5716,7 @@ var shared199 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 				Name: "hole::child"}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5722,7 +5743,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5746,7 +5767,7 @@ var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared202 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared203 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5771,7 +5792,7 @@ var shared202 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5779,7 +5800,7 @@ var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5793,7 +5814,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared206 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5821,7 +5842,7 @@ var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5848,7 +5869,7 @@ var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5856,11 +5877,11 @@ var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared17, Then: &shared18, Else: &shared19}}}
+var shared209 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared18, Then: &shared19, Else: &shared20}}}
 
-var shared209 = gojq.Query{Left: &shared141, Right: &shared137, Op: 1}
+var shared210 = gojq.Query{Left: &shared142, Right: &shared138, Op: 1}
 
-var shared210 = gojq.Query{Left: &shared146, Right: &gojq.Query{Left: &shared147,
-	Right: &gojq.Query{Left: &shared148, Right: &shared137, Op: 1}, Op: 1},
+var shared211 = gojq.Query{Left: &shared147, Right: &gojq.Query{Left: &shared148,
+	Right: &gojq.Query{Left: &shared149, Right: &shared138, Op: 1}, Op: 1},
 	Op: 1}

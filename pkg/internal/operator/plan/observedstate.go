@@ -85,6 +85,7 @@ func childrenSchema() apiextensionsv1.JSONSchemaProps {
 			},
 		},
 		"unwanted":  {Type: "boolean", Description: "Whether the operator deletes the child because it is no longer desired."},
+		"decided":   text("The generation and the labels of this object when the child became unwanted."),
 		"deleting":  {Type: "boolean", Description: "Whether the child is being deleted."},
 		"missing":   number("How often in a row the child was not found when it was to be deleted."),
 		"inputs":    text("A digest of the fields outside the spec that the child was made from."),

@@ -1,5 +1,6 @@
 # Deletes the objects that the observed state lists as unwanted, one after the other,
-# and takes them from the list when they are gone.
+# and takes them from the list when they are gone. They may be wanted again since, which
+# objects.jq finds by the same event: what counts is decided by what the event shows.
 #
 # Event: a custom resource, as it was written or as the operator recorded state on it.
 # Request: delete an object, look for one that was never observed, or change the list.
@@ -22,7 +23,8 @@
   # The next request of a custom resource, or null, with a token that differs if it has
   # to be sent again. An object that is being deleted already does not hold up others.
   def next:
-    [.status.children // {} | to_entries[] | select(.value.unwanted == true and (.key | hole::isListed)) | {key: .key} + .value] as $unwanted
+    . as $of
+    | [.status.children // {} | to_entries[] | select(.value.unwanted == true and (.key | hole::isListed) and .value.decided == ($of | decision)) | {key: .key} + .value] as $unwanted
     | first(
         ($unwanted[] | select((gone or .deleting == true) | not)
          | select(if option::missing then .failed.attempts != null or .missing != null and .missing > 0

@@ -63,22 +63,23 @@
   # was deleted may have been created again, so it counts as never observed. While a value
   # is missing, their names or their number may be unknown.
   def listing($wishes):
-    .status.children as $state | .metadata.generation as $current
+    . as $it | .status.children as $state
     | (if mine(hole::child) and $state[hole::child].error != null then {(hole::child): null} else {} end) as $noError
     | (if option::decided then undecided and (option::finalized and .metadata.deletionTimestamp != null | not) else {} end) as $undecided
     | if option::canBeHeld and (option::needsList or $wishes.error != null) and lacking(.) != null then $noError
       elif $wishes.error != null then
         if mine(hole::child) and $state[hole::child].error.message != $wishes.error
-        then {(hole::child): {error: {generation: $current, message: $wishes.error}}} else {} end
+        then {(hole::child): {error: {generation: .metadata.generation, message: $wishes.error}}} else {} end
       else
         reduce (
           (if option::canBeHeld then heldFrom({}) else null end) as $waits
           | $wishes.objects[] | select($state[.key] | . == null or .unwanted) | select(mine(.key)) | select((option::canBeHeld | not) or $waits == null)
         ) as $missing (
           $noError;
-          .[$missing.key] = {unwanted: null, missing: null, failed: null})
-        | reduce ($state // {} | to_entries[] | select((option::decided | not) or ($undecided | not)) | select(.value.unwanted != true and $wishes.objects[.key] == null and (.key | startswith(hole::childPrefix)) and mine(.key))) as $stray (.;
-            .[$stray.key] = {unwanted: true, failed: null} + (if $old == null then {deleting: null} else {} end) + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
+          .[$missing.key] = {unwanted: null, decided: null, missing: null, failed: null})
+        | reduce ($state // {} | to_entries[] | select((option::decided | not) or ($undecided | not))
+            | select($wishes.objects[.key] == null and (.key | startswith(hole::childPrefix)) and mine(.key) and .value.decided != ($it | decision))) as $stray (.;
+            .[$stray.key] = {unwanted: true, decided: ($it | decision), failed: null} + (if $old == null then {deleting: null} else {} end) + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
       end;
 
   # The next request of a custom resource with the $wanted objects, or null: {listing}, or

@@ -47,6 +47,7 @@ def ownNamespace: hole::namespace;
 # objects.jq. Of them, the observed state has under CHILD/NAME or CHILD/NAMESPACE/NAME
 #
 #   unwanted      whether the object is to be deleted
+#   decided       what that was decided by
 #   deleting      whether it is being deleted; empty of one that became unwanted with the
 #                 first event of the custom resource, until it is observed
 #   missing       how often in a row it was not found
@@ -99,6 +100,9 @@ def liveEach: [existingObjects(hole::childPrefix) | .fields[0]?];
 # in two neighbouring characters have different digests. No product exceeds 2^63.
 def inputMark(inputs):
   [inputs] | tojson | explode | reduce .[] as $point (7; (. * 1114129 + $point) % 4398046511093) | tostring;
+
+# By what it is decided which objects are wanted: the spec, and the labels, by which operators select.
+def decision: .metadata | [.generation, .labels] | tojson;
 
 # The first value that a child of a custom resource needs and that is missing, or null.
 def lacking(resource): if option::needs then resource | live as $children | first(hole::missing, null) else null end;
