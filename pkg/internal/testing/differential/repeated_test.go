@@ -13,6 +13,9 @@ func TestRepeated(t *testing.T) {
 		seed    uint64
 		choices differential.Choices
 	}{
+		"a name changes and changes back before the events come": {3001828, differential.Choices{
+			"c0.kind": 6, "c0.name": 7, "c0.text.field": 1, "c0.text.source": 2, "cr.0.sample": 5, "fields": 2, "life.0": 5, "life.4": 13,
+		}},
 		"the text that a hand has changed is no longer wanted": {2000082, differential.Choices{
 			"c0.more": 1, "c0.text.metadata": 3, "c0.text.source": 4, "life.1": 3, "life.1.cr.note": 2, "life.3": 13,
 		}},
