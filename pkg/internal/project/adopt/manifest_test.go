@@ -23,6 +23,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/testing/edited"
 	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
+	"github.com/argoperator/argoperator/pkg/internal/testing/need"
 	"github.com/argoperator/argoperator/pkg/internal/testing/scaffoldtest"
 )
 
@@ -100,6 +101,13 @@ var realManifests = []string{
 	"k8s.io/pod-security-admission webhook/manifests/[0-9]*.yaml",
 }
 
+// local runs the programs of workers.
+func local(t *testing.T) simulate.Runner {
+	t.Helper()
+	need.Program(t, "python3")
+	return simulate.Local{Env: []string{"PATH=" + os.Getenv("PATH")}}
+}
+
 // TestManifestsRoundTrip requires that a custom resource with an empty spec creates
 // the objects from which the project was generated.
 func TestManifestsRoundTrip(t *testing.T) {
@@ -171,7 +179,7 @@ func checkRoundTrip(t *testing.T, files ...string) {
 		}
 	}
 	resource := map[string]any{"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": p.API.Sample, "namespace": namespace}}
-	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, []simulate.Action{{Event: simulate.Added, Object: resource}})
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: local(t)}, []simulate.Action{{Event: simulate.Added, Object: resource}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -582,7 +590,7 @@ func TestManifestsOfTwoCustomResources(t *testing.T) {
 			"apiVersion": "example.com/v1alpha1", "kind": "App", "metadata": map[string]any{"name": name, "namespace": "default"},
 		}})
 	}
-	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds()}, happenings)
+	out, err := simulate.Render(t.Context(), simulate.Inputs{Objects: operator.Objects(), Kinds: operator.Kinds(), Runner: local(t)}, happenings)
 	if err != nil {
 		t.Fatal(err)
 	}
