@@ -35,12 +35,12 @@ func TestShown(t *testing.T) {
 
 	invalid := o.create(t, "example.com/v1", "trials", namespace, "invalid", map[string]any{"size": int64(-5)})
 	o.awaitUnready(t, invalid, words+"; see workflow "+operators+"/")
-	one := o.awaitShown(t, invalid, 1, "")[0]
+	o.awaitShown(t, invalid, 1, "")
 	healthy := o.create(t, "example.com/v1", "trials", namespace, "healthy", map[string]any{})
 	began := time.Now()
 	o.awaitOwned(t, healthy, map[schema.GroupVersionResource]int{deployments: 1})
 	t.Logf("another custom resource has its child after %.1f s", time.Since(began).Seconds())
-	one = o.awaitShown(t, invalid, 1, "Failed")[0]
+	one := o.awaitShown(t, invalid, 1, "Failed")[0]
 	if took := nested(one, "status", "finishedAt"); took == "" || nested(one, "spec", "serviceAccountName") != o.only("Deployment").GetName() {
 		t.Errorf("the Workflow has not finished, or with another account: %s", one.Object)
 	}
