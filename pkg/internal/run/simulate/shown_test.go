@@ -18,18 +18,24 @@ import (
 
 const shownWorkflows = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/workflows"
 
-// shownSpec generates an operator with a worker, and returns the spec of the Workflows in which
-// it runs a reconcile to show it.
-func shownSpec(t *testing.T, rest string) ([]manifest.Object, wfv1.WorkflowSpec) {
+// widgetsOn generates an operator for Widgets with an engine.
+func widgetsOn(t *testing.T, engine, rest string) []manifest.Object {
 	t.Helper()
-	objects := widgets(t, `
+	return widgets(t, `
 apiVersion: argoperator.dev/v1alpha1
 kind: Operator
 metadata: {name: widgets}
 spec:
   api: {group: acme.io, kind: Widget, versions: [{name: v1, schema: {spec: {v: string}}}]}
-  reconcile: {engine: worker}
+  reconcile: {engine: `+engine+`}
 `+rest).Objects()
+}
+
+// shownSpec generates an operator with a worker, and returns the spec of the Workflows in which
+// it runs a reconcile to show it.
+func shownSpec(t *testing.T, rest string) ([]manifest.Object, wfv1.WorkflowSpec) {
+	t.Helper()
+	objects := widgetsOn(t, "worker", rest)
 	spec, found := argo.NewObjects(objects).Workers()[0].Shown()["widgets"]
 	if !found {
 		t.Fatal("the worker has no spec of a Workflow")
@@ -135,14 +141,7 @@ func TestWorkflowStatus(t *testing.T) {
 	const child = `  children: [{name: map, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n"
 	shown, spec := shownSpec(t, child)
 	spec.Arguments.Parameters = []wfv1.Parameter{{Name: "key", Value: wfv1.AnyStringPtr("default.a")}}
-	direct := widgets(t, `
-apiVersion: argoperator.dev/v1alpha1
-kind: Operator
-metadata: {name: widgets}
-spec:
-  api: {group: acme.io, kind: Widget, versions: [{name: v1, schema: {spec: {v: string}}}]}
-  reconcile: {engine: direct}
-`+child).Objects()
+	direct := widgetsOn(t, "direct", child)
 	for name, tt := range map[string]struct {
 		objects []manifest.Object
 		account string
