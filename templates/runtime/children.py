@@ -22,9 +22,11 @@ class Refusals:
         return key in self.places or template in self.templates
 
 
-def checked(run, cr, inputs, children, desired=(), kept=()):
+def checked(run, cr, inputs, children, desired=(), kept=(), later=0):
     """The children complete and ready to be applied, the templates' before the logic's, and what is refused of the
-    templates. Raises Refused if the logic's are wrong. Kept are those that stay as they are, which no other takes."""
+    templates. Raises Refused if the logic's are wrong. Kept are those that stay as they are, which no other takes. Those that
+    come later count as siblings, because a write of an annotation makes a Deployment unready for a moment: what others wait
+    for must not decide about it."""
     offers = [(name, f"template {name}", child) for name, child in desired]
     offers += [("", f"children[{index}]", child) for index, child in enumerate(children)]
     refusals, logic, wanted = Refusals(), [], []
@@ -34,7 +36,7 @@ def checked(run, cr, inputs, children, desired=(), kept=()):
         found = list(child_problems(run, child, template)) or list(depth_problems(run, cr, child))
         misplaced = [] if found else list(place_problems(run, child, run.declared(child)))
         if not found and not misplaced:
-            child = completed(run, cr, child, {SIBLINGS: str(len(offers) + len(kept)), INPUTS: inputs})
+            child = completed(run, cr, child, {SIBLINGS: str(len(offers) + len(kept) + later), INPUTS: inputs})
             if one_object(child) in seen:
                 first = seen[one_object(child)]
                 found = [display_name(child) + (" is there twice" if first == template else

@@ -67,6 +67,7 @@ class Desired:
     def __init__(self):
         self.objects = []   # (name of the template, object)
         self.held = []      # why a template is not computed yet
+        self.later = 0      # how many objects those will have, as far as that is known
         self.kept = set()   # identities of live children that stay as they are, because they cannot be computed now
         self.failed = set()  # names of templates that failed: the live children that they do not yield now stay
         self.failures = []
@@ -96,6 +97,7 @@ def templated(run, cr, state, answer, live):
             wait = "" if names["$children"][name] or not is_wanted(entry, cr, names) else waits_for(run, entry, made, live)
             if wait:
                 desired.held.append(f"{name}: waits for {wait}")
+                desired.later += count(entry, cr, names)
                 continue
             settled = settle(run, entry, cr, names, there)
             if settled is not None:
@@ -178,6 +180,7 @@ def waits_for_value(run, entry, cr, names, desired, there, missing):
         desired.held.append(f"{entry['name']}: stays as it is until {missing} has a value")
     elif unknown or set(wanted) - kept:
         desired.held.append(f"{entry['name']}: waits for {missing}")
+        desired.later += len(set(wanted) - kept)
     return unknown or bool(wanted)
 
 
@@ -245,6 +248,14 @@ def items(entry, cr, names):
         return [names]
     found = built(entry["forEach"], cr, names)
     return [dict(names, **{"$item": item, "$index": index}) for index, item in enumerate(found or [])]
+
+
+def count(entry, cr, names):
+    """How many objects a template has, or 0 if that is unknown."""
+    try:
+        return len(items(entry, cr, names))
+    except ExpressionError:
+        return 0
 
 
 def key_of(run, entry, child, cr=None):

@@ -110,6 +110,19 @@ class DependentTemplatesTest(Case):
         self.assertEqual(self.run_command("apply"), 0, self.out)
         self.assertEqual(self.live(self.CONFIG)["data"], {"arn": "arn a"})
 
+    def test_a_deployment_is_not_annotated_again_when_others_come_or_wait(self):
+        """The API server gives a Deployment another generation for another annotation, so it is unready for a moment."""
+        shards = dict(CONFIGMAP, template=True, each=True, object=self.template("v1", "ConfigMap", "data", {}),
+                      forEach={"expr": ["lit", [1, 2]]}, dependsOn=["deployment"])
+        shards["object"]["object"]["metadata"] = {"object": {"name": {"concat": [["lit", "one-"], ["var", "$index"]]}}}
+        self.config["children"] = [self.config["children"][0], shards]
+        self.config["children"][0].update(readiness(["ne", ["get", ["get", ["in"], "status"], "arn"], ["lit", None]]))
+        for arn in (None, "a", None):
+            if arn or self.cluster.objects.get(DEPLOYMENTS + "/one"):
+                self.arn(arn)
+            self.assertEqual(self.run_command("apply"), 0, self.out)
+            self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["annotations"][SIBLINGS], "3")
+
     def test_a_template_that_fails_does_not_stop_the_others(self):
         self.settings["object"]["object"]["data"] = {"object": {"arn": {"concat": [["lit", "arn "], self.ARN["expr"]]}}}
         self.assertEqual(self.run_command("apply"), 2, self.out)
