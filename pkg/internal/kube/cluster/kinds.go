@@ -19,6 +19,7 @@ type Kind struct {
 	Namespaced bool
 	Status     bool // has a status subresource
 	Generation bool // increments metadata.generation when the spec changes
+	Annotated  bool // and when the annotations change
 	Builtin    bool // part of Kubernetes
 
 	Fields *apiextensionsv1.JSONSchemaProps                // of a custom kind; nil if unknown
@@ -43,7 +44,7 @@ func BuiltinKinds() []Kind {
 		seen[gk] = true
 		out = append(out, Kind{
 			GroupVersionKind: gk.WithVersion(""), Plural: b.Plural, Namespaced: b.Namespaced(),
-			Status: b.HasStatus(), Generation: b.HasGeneration(), Builtin: true,
+			Status: b.HasStatus(), Generation: b.HasGeneration(), Annotated: b.CountsAnnotations(), Builtin: true,
 		})
 	}
 	return out

@@ -171,8 +171,11 @@ func withoutTimes(o Object) map[string]any {
 }
 
 // specChanged reports whether anything changed except metadata and, with a status
-// subresource, the status.
+// subresource, the status. Of some kinds, the annotations count, too.
 func specChanged(a, b Object, kind Kind) bool {
+	if kind.Annotated && !equality.Semantic.DeepEqual(a.GetAnnotations(), b.GetAnnotations()) {
+		return true
+	}
 	rest := func(o Object) map[string]any {
 		out := map[string]any{}
 		for name, value := range o.Object {

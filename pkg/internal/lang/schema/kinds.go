@@ -24,6 +24,7 @@ const (
 	cluster    traits = 1 << iota // cluster-scoped
 	status                        // has a status subresource
 	generation                    // metadata.generation counts changes of the desired state
+	annotated                     // and of the annotations
 
 	namespaced traits = 0
 )
@@ -45,6 +46,10 @@ func (k BuiltinKind) HasStatus() bool { return k.traits&status != 0 }
 // HasGeneration reports whether the API server counts changes of the desired
 // state in metadata.generation.
 func (k BuiltinKind) HasGeneration() bool { return k.traits&generation != 0 }
+
+// CountsAnnotations reports whether metadata.generation counts changes of the
+// annotations, too.
+func (k BuiltinKind) CountsAnnotations() bool { return k.traits&annotated != 0 }
 
 // APIVersion returns the apiVersion of the kind's objects.
 func (k BuiltinKind) APIVersion() string {
@@ -112,7 +117,7 @@ var builtinKinds = [...]BuiltinKind{
 	{"apiregistration.k8s.io", "v1", "APIService", "apiservices", cluster | status},
 	{"apps", "v1", "ControllerRevision", "controllerrevisions", namespaced},
 	{"apps", "v1", "DaemonSet", "daemonsets", namespaced | status | generation},
-	{"apps", "v1", "Deployment", "deployments", namespaced | status | generation},
+	{"apps", "v1", "Deployment", "deployments", namespaced | status | generation | annotated},
 	{"apps", "v1", "ReplicaSet", "replicasets", namespaced | status | generation},
 	{"apps", "v1", "StatefulSet", "statefulsets", namespaced | status | generation},
 	{"autoscaling", "v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers", namespaced | status},

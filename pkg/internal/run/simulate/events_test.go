@@ -194,7 +194,7 @@ func TestEvents(t *testing.T) {
 				{"fails", func() { l.apply("Web", "no JSON") }, []string{failed + words}},
 				{"delivered again, failed", l.redeliver, nil},
 				{"fails at another generation", func() { l.apply("Web", "nor this") }, []string{failed + words}},
-				{"is mended", func() { l.apply("Web", "2") }, []string{"Normal Ready all children are ready (1)"}},
+				{"is mended", func() { l.apply("Web", "2"); l.rolledOut() }, []string{"Normal Ready all children are ready (1)"}},
 				{"loses a replica", func() { l.replicas(0) }, nil},
 				{"is ready again", l.rolledOut, []string{"Normal Ready all children are ready (1)"}},
 				{"is deleted", func() {

@@ -134,7 +134,7 @@ func difference(a, b map[string]any) string {
 }
 
 func differences(a, b any, path string, out *[]string) {
-	if path == ".metadata.resourceVersion" || path == ".metadata.managedFields" || reflect.DeepEqual(a, b) {
+	if slices.Contains([]string{".metadata.resourceVersion", ".metadata.managedFields", ".metadata.generation"}, path) || reflect.DeepEqual(a, b) {
 		return
 	}
 	before, isMap := a.(map[string]any)

@@ -299,7 +299,8 @@ func listsChildren(o map[string]any) bool {
 	return false
 }
 
-// changes describes the differences to a later snapshot, ignoring bookkeeping.
+// changes describes the differences to a later snapshot, ignoring bookkeeping: a
+// generation counts changes of the operator's annotations, too.
 func (s snapshot) changes(later snapshot) []string {
 	var out []string
 	for _, id := range s.order {
