@@ -174,6 +174,10 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 		add("patches need a pod", "patches")
 	}
 	inStatus := p.hasStateField(d)
+	if !inStatus && countsAnnotations(p.API.Kind) {
+		add("the operator's notes about the children are annotations of "+p.API.Kind.Kind+
+			" objects, which the API server counts as another generation, so it would react to its own notes without end", "api", "existing")
+	}
 	if s.Finalizer != nil && !inStatus {
 		add("the status of this kind cannot store the list of children to delete", "finalizer")
 	}
@@ -188,6 +192,13 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 		}
 	}
 	return append(list, storedSecrets(p)...)
+}
+
+// countsAnnotations reports whether the API server counts a change of the annotations of
+// objects of a kind as another generation.
+func countsAnnotations(k Kind) bool {
+	builtin, ok := schema.FindBuiltin(k.APIVersion(), k.Kind)
+	return ok && builtin.CountsAnnotations()
 }
 
 func directChildReasons(p *declared, c Child, inStatus bool, add func(message string, path ...string)) {

@@ -30,6 +30,29 @@ func many(n int) string {
 	return list
 }
 
+// TestCountedAnnotations requires that direct records no state in annotations that are
+// counted as a change.
+func TestCountedAnnotations(t *testing.T) {
+	for kind, want := range map[string]Engine{"Deployment": Worker, "StatefulSet": Direct} {
+		definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(`apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: thing}
+spec:
+  api: {existing: {group: apps, version: v1, kind: ` + kind + `}}
+` + one)})
+		if findings.HasErrors() {
+			t.Fatal(findings)
+		}
+		p, findings := New(definitions[0])
+		if findings.HasErrors() {
+			t.Fatal(findings)
+		}
+		if p.Reconcile.Engine != want {
+			t.Errorf("%s: engine %s, want %s", kind, p.Reconcile.Engine, want)
+		}
+	}
+}
+
 func TestEngine(t *testing.T) {
 	tests := []struct {
 		name, lines string
