@@ -218,16 +218,19 @@ func (c *Case) existing(at string) map[string]any {
 		texts["text"] = words
 	}
 	switch c.builtin {
-	case "StatefulSet":
+	case "StatefulSet", "Deployment":
 		spec := map[string]any{
-			"replicas": int64(c.pick(at+".replicas", 4)), "serviceName": "headless",
+			"replicas": int64(c.pick(at+".replicas", 4)),
 			"selector": map[string]any{"matchLabels": map[string]any{"app": "a"}},
 			"template": map[string]any{
 				"metadata": map[string]any{"labels": map[string]any{"app": "a"}},
 				"spec":     map[string]any{"containers": []any{map[string]any{"name": "main", "image": "docker.io/library/busybox:1.37"}}},
 			},
 		}
-		return map[string]any{"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": map[string]any{"annotations": texts}, "spec": spec}
+		if c.builtin == "StatefulSet" {
+			spec["serviceName"] = "headless"
+		}
+		return map[string]any{"apiVersion": "apps/v1", "kind": c.builtin, "metadata": map[string]any{"annotations": texts}, "spec": spec}
 	case "ConfigMap":
 		out := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"labels": texts}}
 		if words != "" {

@@ -68,7 +68,7 @@ func newDefinition(d *drawing) *definition {
 // short form here, from which the case derives the other forms.
 func (d *definition) api() {
 	d.builtin = oneOf(d.drawing, "api.builtin", "", "", "", "", "", "", "", "", "", "StatefulSet", "ConfigMap", "Namespace",
-		"", "", "", "", "", "", "", "")
+		"", "", "", "", "", "", "", "Deployment")
 	selected := map[string]any{}
 	switch oneOf(d.drawing, "api.selector", "", "", "labels", "expressions", "annotations") {
 	case "labels":
@@ -91,8 +91,8 @@ func (d *definition) api() {
 	}
 	text := kinds[1]
 	switch d.builtin {
-	case "StatefulSet":
-		d.spec["api"] = map[string]any{"existing": with(selected, "group", "apps", "version", "v1", "kind", "StatefulSet")}
+	case "StatefulSet", "Deployment":
+		d.spec["api"] = map[string]any{"existing": with(selected, "group", "apps", "version", "v1", "kind", d.builtin)}
 		d.fields = []field{{integer(), ".spec.replicas"}, {text, ".metadata.annotations.text"}}
 	case "ConfigMap":
 		d.spec["api"] = map[string]any{"existing": with(selected, "version", "v1", "kind", "ConfigMap")}
