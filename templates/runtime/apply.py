@@ -75,7 +75,7 @@ def make_children(run, cr, state, answer, here):
         desired = templated(run, cr, state, answer, list(live.values()))
         kept = [child for key, child in live.items() if key in desired.kept]
         wanted, refused = checked(run, cr, state["inputs"], answer, desired.objects, kept, desired.later)
-        refused.templates |= desired.failed
+        refused.fail(desired.failed)
         if refused.places or refused.templates:
             live = live or {identity(child): child for child in run.children(cr)}
             known = {identity(child) for child in wanted + kept}

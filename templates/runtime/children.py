@@ -16,10 +16,17 @@ class Refusals:
         self.texts = []
         self.places = {}        # by identity, the names of templates
         self.templates = set()  # names of templates of which nothing is written
+        self.wanted = {}        # by template that failed: the identities that it wants, or None if they are unknown
+
+    def fail(self, failed):
+        """Adds the templates that failed."""
+        self.wanted = {template: keys for template, keys in failed.items() if template not in self.templates}
+        self.templates |= set(failed)
 
     def covers(self, key, template):
         """Whether a live child stays as it is."""
-        return key in self.places or template in self.templates
+        keys = self.wanted.get(template)
+        return key in self.places or template in self.templates and (keys is None or key in keys)
 
 
 def checked(run, cr, inputs, children, desired=(), kept=(), later=0):

@@ -69,11 +69,11 @@ class Desired:
         self.held = []      # why a template is not computed yet
         self.later = 0      # how many objects those will have, as far as that is known
         self.kept = set()   # identities of live children that stay as they are, because they cannot be computed now
-        self.failed = set()  # names of templates that failed: the live children that they do not yield now stay
+        self.failed = {}    # by template that failed: the identities that it wants, or None if they are unknown
         self.failures = []
 
-    def fail(self, template, text):
-        self.failed.add(template)
+    def fail(self, template, text, wanted=None):
+        self.failed[template] = wanted
         self.failures.append(Refused(f"template {template}: {text}"))
 
 
@@ -85,7 +85,7 @@ def templated(run, cr, state, answer, live):
     if run.templates:
         for one in run.desired["children"]:
             if "error" in one:
-                desired.fail(one["child"], one["error"])
+                desired.fail(one["child"], one["error"], wanted_by(run, one["child"]))
             else:
                 desired.objects.append((one["child"], one["object"]))
         return desired
@@ -118,7 +118,7 @@ def templated(run, cr, state, answer, live):
             try:
                 objects.append(built(entry["object"], cr, variables))
             except ExpressionError as error:
-                desired.fail(name, told(entry, error))
+                desired.fail(name, told(entry, error), identities(run, entry, cr, every))
         if name not in desired.failed:
             made[name] = [key_of(run, entry, child) for child in objects]
         desired.objects += [(name, child) for child in objects]
@@ -141,6 +141,21 @@ def settle(run, entry, cr, names, there):
         return None
     wanted = {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in items(entry, cr, names)}
     return wanted if wanted <= there else None
+
+
+def wanted_by(run, name):
+    """The identities of the objects of a template that the Sensor computed, or None if it cannot say them."""
+    entry = next((entry for entry in run.config["children"] if entry["name"] == name), None)
+    places = [one.get("place") if "error" in one else one["object"] for one in run.desired["children"] if one["child"] == name]
+    return None if entry is None or None in places else {key_of(run, entry, one) for one in places}
+
+
+def identities(run, entry, cr, every):
+    """The identities of the objects of a template, or None if they are unknown."""
+    try:
+        return {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in every}
+    except (ExpressionError, KeyError):
+        return None
 
 
 def missing_value(entry, cr, names, made=None):

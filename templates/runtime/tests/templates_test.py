@@ -216,10 +216,15 @@ class TemplatesTest(TemplatesCase):
         self.config.update(allowedNamespaces="^b$", children=[WEB, dict(SHARD, chosen=True)])
         self.config["status"] = {"object": {"size": {"expr": ["lit", 5]}}}
         shards = [{"child": "shard", "object": settings("a")}, {"child": "shard", "error": "no"}]
+        place = {"child": "shard", "error": "no", "place": {"metadata": {"name": "kept"}}}
+        other = dict(place, place={"metadata": {"name": "b"}})
         rows = (
             ("twice", [{"child": "shard", "object": settings()}] * 2, "ConfigMap team/one is there twice", ["kept"]),
             ("an error of jq", [{"child": "shard", "error": "no"}], "template shard: no", ["kept"]),
             ("an error of one of several", shards, "template shard: no", ["a", "kept"]),
+            ("an error of the one that is there", [shards[0], place], "template shard: no", ["a", "kept"]),
+            ("an error of another one", [shards[0], other], "template shard: no", ["a"]),
+            ("an error of both and of one that is unknown", shards + [other], "template shard: no", ["a", "kept"]),
             ("no name", [{"child": "shard", "object": settings("")}], "has no metadata.name", ["kept"]),
             ("a namespace", [{"child": "shard", "object": settings(namespace="c")}], "namespace c is not one of", []))
         for reason, children, want, left in rows:

@@ -302,19 +302,27 @@ func exactChild(c Child) jqfile.Value {
 }
 
 // desiredChild returns the jq of the objects of a child. Of one that fails it yields the
-// error, because the others do not wait for it.
+// error, because the others do not wait for it, and its place, because it stays.
 func desiredChild(c Child) string {
-	caught := func(jq string) string {
-		return fmt.Sprintf("(try %s catch {child: %s, error: tostring})", jq, quote(c.Name))
+	caught := func(jq, place string) string {
+		return fmt.Sprintf("(try %s catch {child: %s, error: tostring%s})", jq, quote(c.Name), place)
 	}
-	one := fmt.Sprintf("{child: %s, object: %s}", quote(c.Name), c.Object.Source())
+	place := "name: " + c.ObjectName.Source()
+	if c.Namespace != nil {
+		place += ", namespace: " + c.Namespace.Source()
+	}
+	out := fmt.Sprintf("{child: %s, object: %s}", quote(c.Name), c.Object.Source())
+	out = "(. as $cr | " + caught(out, fmt.Sprintf(", place: ($cr | try {metadata: {%s}} catch null)", place)) + ")"
 	if c.ForEach != nil {
-		one = fmt.Sprintf("(. as $cr | %s | to_entries[] | .key as $index | .value as $item | $cr | %s)", c.ForEach.Source(), caught(one))
+		out = fmt.Sprintf("(. as $cr | %s | to_entries[] | .key as $index | .value as $item | $cr | %s)", c.ForEach.Source(), out)
 	}
 	if c.When != nil {
-		one = fmt.Sprintf("(if %s then %s else empty end)", c.When.Source(), one)
+		out = fmt.Sprintf("(if %s then %s else empty end)", c.When.Source(), out)
 	}
-	return caught(one)
+	if c.ForEach != nil || c.When != nil {
+		out = caught(out, "")
+	}
+	return out
 }
 
 // childJQ returns the program for events of children: direct/child.jq. paths are the

@@ -56,6 +56,9 @@ func TestRepeated(t *testing.T) {
 		"a child that reads another one is rejected": {2001431, differential.Choices{
 			"api.form": 11, "c0.kind": 7, "c1.kind": 6, "c1.text.read.StatefulSetfalse": 3, "c1.text.source": 5, "children": 2,
 		}},
+		"an object fails while others are no longer wanted": {3001967, differential.Choices{
+			"c0.forEach": 4, "c0.text.enum": 3, "c0.text.source": 1, "field.0": 3, "life.3": 13, "life.3.cr.sample": 5,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)
