@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -38,9 +39,10 @@ type world struct {
 	last    snapshot
 	checked map[string]string // the versions of the objects that a relist has left as they are
 
-	wasReady bool            // children have been made ready
-	inTime   map[string]bool // the uids of children that were made while those were ready, or not wanted, that they wait for
-	failed   bool            // a request has failed, which a kind without conditions does not show
+	wasReady bool              // children have been made ready
+	inTime   map[string]bool   // the uids of children that were made while those were ready, or not wanted, that they wait for
+	looked   map[string]string // by the uid of a child: its spec when its controller has observed it
+	failed   bool              // a request has failed, which a kind without conditions does not show
 }
 
 // operator is a definition on one engine, before it runs.
@@ -80,7 +82,7 @@ func (c *Case) planned(engine plan.Engine) (operator, diag.List) {
 
 // begin starts a cluster with the operator.
 func (o operator) begin(c *Case, runner simulate.Runner) (*world, error) {
-	w := &world{c: c, engine: o.plan.Reconcile.Engine, plan: o.plan, inTime: map[string]bool{}}
+	w := &world{c: c, engine: o.plan.Reconcile.Engine, plan: o.plan, inTime: map[string]bool{}, looked: map[string]string{}}
 	w.grants = argo.GrantsOf(argo.NewObjects(o.objects))
 	requests := func(call cluster.Call) {
 		w.checkRights(call)
@@ -150,16 +152,44 @@ func mergePatch(from, to map[string]any) map[string]any {
 	return out
 }
 
-// settle runs the operator until nothing changes, and no Workflow waits.
+// settle runs the operator and the controllers that only look at annotations until nothing
+// changes, and no Workflow waits.
 func (w *world) settle() error {
-	for {
+	for range 100 {
 		if err := w.Run(context.Background()); err != nil {
 			return err
 		}
-		if ran, err := w.FireTimers(context.Background()); err != nil || ran == 0 {
+		ran, err := w.FireTimers(context.Background())
+		if err != nil {
+			return err
+		}
+		looked, err := w.lookAtAnnotations()
+		if err != nil || ran == 0 && !looked {
 			return err
 		}
 	}
+	return errors.New("the operator and the controllers of its children do not stop")
+}
+
+// lookAtAnnotations lets the controllers of children observe a generation that only counts
+// changes of annotations. It reports whether there is one.
+func (w *world) lookAtAnnotations() (bool, error) {
+	looked := false
+	for _, o := range w.own() {
+		generation, seen := at(o, "metadata", "generation"), at(o, "status", "observedGeneration")
+		id, spec := textAt(o, "metadata", "uid"), fmt.Sprint(o["spec"])
+		switch {
+		case seen == nil || generation == nil:
+		case fmt.Sprint(seen) == fmt.Sprint(generation):
+			w.looked[id] = spec
+		case w.looked[id] == spec:
+			looked = true
+			if err := w.Patch(o, "status", controller, map[string]any{"status": map[string]any{"observedGeneration": generation}}); err != nil {
+				return false, err
+			}
+		}
+	}
+	return looked, nil
 }
 
 // failures returns the failures since the last call. After a conflict the operator reads
