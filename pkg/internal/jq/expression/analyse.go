@@ -43,6 +43,7 @@ type analyser struct {
 	reads        reads
 	tests        [][2]int      // from where to where the reads only decide between values
 	lost         [][2]int      // from where to where the values are not in the result
+	digested     [][2]int      // and of which of these it has a fingerprint
 	keyed        [][2]int      // from where to where it has the keys of the values
 	guards       []read        // paths that were tested, so they are not missing from here on
 	pending      []*gojq.Query // the right operands of the `and` whose left one is walked
@@ -86,6 +87,7 @@ func (c *templates) analyse(e *expr) {
 	}
 	e.carried = a.carriedReads()
 	e.chosen = append(a.keyedReads(), e.carried...)
+	c.shown = append(c.shown, a.shownReads()...)
 	c.carried, c.chosen = append(c.carried, e.carried...), append(c.chosen, e.chosen...)
 	a.wholeChildren()
 	c.reads = append(c.reads, a.reads...)

@@ -29,8 +29,11 @@ func (a *analyser) call(f *gojq.Func, in value, names *env) result {
 	if losesAll(f, names) {
 		from := len(a.reads)
 		r := a.losing(func() result { return a.known(f, in, names) })
-		if f.Name == "keys" {
+		switch f.Name {
+		case "keys":
 			a.keyed = append(a.keyed, [2]int{from, len(a.reads)})
+		case "fingerprint":
+			a.digested = append(a.digested, [2]int{from, len(a.reads)})
 		}
 		return r
 	}

@@ -96,6 +96,31 @@ func (a *analyser) carriedReads() reads {
 	return out
 }
 
+// shownReads returns the reads of values whose change the result shows: those that may become
+// a part of it, or of its fingerprint.
+func (a *analyser) shownReads() reads {
+	if a.aborted {
+		return a.reads
+	}
+	out := a.carriedReads()
+	for _, r := range a.digested {
+		within := func(tests [2]int) bool { return tests[0] <= r[0] && r[1] <= tests[1] }
+		other := func(lost [2]int) bool { return within(lost) && lost != r }
+		if !slices.ContainsFunc(a.tests, within) && !slices.ContainsFunc(a.lost, other) {
+			out = append(out, a.reads[r[0]:r[1]]...)
+		}
+	}
+	return out
+}
+
+// Shown returns the program as if it read only the values whose change its result shows: not
+// those that only decide between values.
+func (p *Program) Shown() *Program {
+	shown := *p
+	shown.reads = p.shown
+	return &shown
+}
+
 // keyedReads returns the reads of values whose keys may become a part of the result.
 func (a *analyser) keyedReads() reads {
 	var out reads

@@ -21,6 +21,7 @@ type Program struct {
 	// carried are those of values that may become a part of the result, as more than a fingerprint or a boolean.
 	carried reads
 	chosen  reads // those and the ones of which the result has the keys
+	shown   reads // of values whose change the result shows
 	needs   []Need
 	waits   func() []*Program // for the needs
 	typ     schema.Type

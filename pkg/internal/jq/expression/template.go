@@ -40,6 +40,7 @@ type templates struct {
 	reads     reads
 	carried   reads // those of values that may become a part of the result
 	chosen    reads // see Program
+	shown     reads // see Program
 	needs     []Need
 	parts     []located
 	computed  []Part
@@ -101,7 +102,8 @@ func (c *templates) program(n node) (*Program, []Problem) {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
 	}
-	p.carried, p.chosen, p.needs, p.typ, p.parts, p.computed = c.carried, c.chosen, c.needs, n.typ, c.parts, c.computed
+	p.carried, p.chosen, p.shown = c.carried, c.chosen, c.shown
+	p.needs, p.typ, p.parts, p.computed = c.needs, n.typ, c.parts, c.computed
 	p.waits, p.apart = sync.OnceValue(p.compiledNeeds), sync.OnceValue(p.compiledParts)
 	return p, c.problems
 }

@@ -20,9 +20,9 @@ func (c *compiler) immutable(child Child, in v1alpha1.Child, scope expression.Sc
 	if child.Object == nil || child.ObjectName == nil || child.Update != InPlace {
 		return
 	}
-	names := []*expression.Program{child.ObjectName}
+	names := []*expression.Program{child.ObjectName.Shown()}
 	if child.Namespace != nil {
-		names = append(names, child.Namespace)
+		names = append(names, child.Namespace.Shown())
 	}
 	changes := &changes{c: c, children: children, optional: scope.Optional, awaited: slices.Clone(child.DependsOn)}
 	for _, n := range child.needs {
