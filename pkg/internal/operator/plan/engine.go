@@ -175,8 +175,8 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 	}
 	inStatus := p.hasStateField(d)
 	if !inStatus && countsAnnotations(p.API.Kind) {
-		add("the operator's notes about the children are annotations of "+p.API.Kind.Kind+
-			" objects, which the API server counts as another generation, so it would react to its own notes without end", "api", "existing")
+		add("it keeps what it observes in annotations, which the API server counts as another generation of a "+p.API.Kind.Kind+
+			": it would react to itself without end", "api", "existing")
 	}
 	if s.Finalizer != nil && !inStatus {
 		add("the status of this kind cannot store the list of children to delete", "finalizer")

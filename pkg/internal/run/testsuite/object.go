@@ -134,7 +134,8 @@ func difference(a, b map[string]any) string {
 }
 
 func differences(a, b any, path string, out *[]string) {
-	if slices.Contains([]string{".metadata.resourceVersion", ".metadata.managedFields", ".metadata.generation"}, path) || reflect.DeepEqual(a, b) {
+	counters := []string{".metadata.resourceVersion", ".metadata.managedFields", ".metadata.generation"}
+	if slices.Contains(counters, path) || reflect.DeepEqual(a, b) {
 		return
 	}
 	before, isMap := a.(map[string]any)
