@@ -296,6 +296,7 @@ func (j *player) play(name string, how mode, act func(*world) error) error {
 	name += modeNames[how]
 	for _, w := range j.worlds {
 		before := len(w.Trace())
+		w.late = w.late || how == late
 		if how == refused {
 			w.refuse(1+j.c.pick("refused.times", 3), oneOf(j.c.drawing, "refused.code", 500, 403, 409, 422, 429, 503))
 		}
@@ -377,7 +378,8 @@ func (j *player) compare(step string) {
 }
 
 // settledEssence returns the essence of all objects without those children that wait for others:
-// an engine may have changed one before it had to wait.
+// an engine may have changed one before it had to wait. A late event may have made a child an
+// earlier one again that cannot be made the latest.
 func (w *world) settledEssence() map[string]any {
 	out := w.snapshot().essence
 	m, err := newModel(w)
@@ -385,7 +387,7 @@ func (w *world) settledEssence() map[string]any {
 		return out
 	}
 	for _, c := range w.plan.Children {
-		if m.waits(c) {
+		if m.waits(c) || w.late && !w.isReady() && len(m.childDifferences(c)) > 0 {
 			out = maps.Clone(out)
 			for _, o := range m.objectsOf(c) {
 				delete(out, placeOf(o))
