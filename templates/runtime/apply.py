@@ -81,7 +81,8 @@ def make_children(run, cr, state, answer, here):
             known = {identity(child) for child in wanted + kept}
             kept += [child for key, child in live.items() if key not in known and refused.covers(key, run.declared(child)["name"])]
         wanted = wanted + kept
-        places = {entry["name"]: [] for entry in run.config["children"] if entry["name"] not in refused.templates}
+        unknown = refused.templates | desired.waiting
+        places = {entry["name"]: [] for entry in run.config["children"] if entry["name"] not in unknown}
         for name, key in [(run.declared(child)["name"], identity(child)) for child in wanted] + [
                 (name, key) for key, name in refused.places.items()]:
             places.setdefault(name, []).append(key)

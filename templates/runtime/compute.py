@@ -68,6 +68,7 @@ class Desired:
         self.objects = []   # (name of the template, object)
         self.held = []      # why a template is not computed yet
         self.later = 0      # how many objects those will have, as far as that is known
+        self.waiting = set()  # their names
         self.kept = set()   # identities of live children that stay as they are, because they cannot be computed now
         self.failed = {}    # by template that failed: the identities that it wants, or None if they are unknown
         self.failures = []
@@ -98,6 +99,7 @@ def templated(run, cr, state, answer, live):
             if wait:
                 desired.held.append(f"{name}: waits for {wait}")
                 desired.later += count(entry, cr, names)
+                desired.waiting.add(name)
                 continue
             settled = settle(run, entry, cr, names, there)
             if settled is not None:
@@ -196,6 +198,7 @@ def waits_for_value(run, entry, cr, names, desired, there, missing):
     elif unknown or set(wanted) - kept:
         desired.held.append(f"{entry['name']}: waits for {missing}")
         desired.later += len(set(wanted) - kept)
+        desired.waiting.add(entry["name"])
     return unknown or bool(wanted)
 
 

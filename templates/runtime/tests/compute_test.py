@@ -123,6 +123,25 @@ class DependentTemplatesTest(Case):
             self.assertEqual(self.run_command("apply"), 0, self.out)
             self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["annotations"][SIBLINGS], "3")
 
+    def test_an_object_that_comes_later_waits_for_what_waits_itself(self):
+        shards = dict(CONFIGMAP, name="shard", template=True, each=True, object=self.template("v1", "ConfigMap", "data", {}),
+                      forEach={"expr": ["lit", [1]]}, dependsOn=["settings"])
+        shards["object"]["object"]["metadata"] = {"object": {"name": {"concat": [["lit", "one-"], ["var", "$index"]]}}}
+        self.config["children"].append(shards)
+        self.settings["object"]["object"]["data"] = {"object": {}}
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertIn("/api/v1/namespaces/team/configmaps/one-0", self.cluster.objects)
+        self.cluster.objects.pop(self.CONFIG)
+        self.settings.update(dependsOn=["deployment"])
+        self.config["children"][0].update(readiness(["ne", ["get", ["get", ["in"], "status"], "arn"], ["lit", None]]))
+        shards["forEach"] = {"expr": ["lit", [1, 2]]}
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertNotIn(self.CONFIG, self.cluster.objects)
+        self.assertNotIn("/api/v1/namespaces/team/configmaps/one-1", self.cluster.objects)
+        self.arn("a")
+        self.assertEqual(self.run_command("apply"), 0, self.out)
+        self.assertIn("/api/v1/namespaces/team/configmaps/one-1", self.cluster.objects)
+
     def test_a_template_that_fails_does_not_stop_the_others(self):
         self.settings["object"]["object"]["data"] = {"object": {"arn": {"concat": [["lit", "arn "], self.ARN["expr"]]}}}
         self.assertEqual(self.run_command("apply"), 2, self.out)

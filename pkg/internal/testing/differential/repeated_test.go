@@ -56,6 +56,10 @@ func TestRepeated(t *testing.T) {
 		"a child that reads another one is rejected": {2001431, differential.Choices{
 			"api.form": 11, "c0.kind": 7, "c1.kind": 6, "c1.text.read.StatefulSetfalse": 3, "c1.text.source": 5, "children": 2,
 		}},
+		"an object of a list comes while what it waits for waits itself": {3003656, differential.Choices{
+			"api.builtin": 19, "c0.kind": 4, "c1.dependsOn": 4, "c1.when": 4, "c2.dependsOn": 4, "c2.forEach": 4, "children": 2,
+			"cr.0.replicas": 1, "life.1": 2, "life.1.cr.replicas": 3,
+		}},
 		"an object fails while others are no longer wanted": {3001967, differential.Choices{
 			"c0.forEach": 4, "c0.text.enum": 3, "c0.text.source": 1, "field.0": 3, "life.3": 13, "life.3.cr.sample": 5,
 		}},
