@@ -197,7 +197,7 @@ func Codes() []Code {
 		{UnknownFormat, "The API server does not validate this string format."},
 		{ImmutableField, "An immutable field of a child is computed from a field that can change."},
 		{NoAdmissionPolicy, "Users can change the state that the operator relies on, because the admission policies are turned off."},
-		{Uniqueness, "Several custom resources, or items of forEach, may share one child: its name does not tell them apart."},
+		{Uniqueness, "Several custom resources, or items of forEach, may share one object: its name does not tell them apart."},
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},
 		{EndlessChildren, "Operators make custom resources of each other, without a condition that ends it."},
 		{ExpressionCost, "The time of an expression grows faster than the custom resource, which may keep a Sensor busy for long."},

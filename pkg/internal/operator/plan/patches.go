@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -59,10 +60,36 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 			fmt.Sprintf("metadata.namespace is missing: %s is cluster-scoped, so there is no default "+
 				"namespace", c.scope.Name), "metadata: {namespace: \"${ .spec.namespace }\"}")
 	}
+	c.sameField(out, path)
 	c.clusterScoped(out, in.Template, at("template", "metadata")...)
 	out.needs = needsOf(out.ForEach, out.Object)
 	c.compileForPod(&out, in, path)
 	return out
+}
+
+// sameField warns of a field of one object that every custom resource sets to a value of its
+// own: the API server refuses the second.
+func (c *compiler) sameField(patch Child, path []string) {
+	if patch.Object == nil || patch.ObjectName == nil {
+		return
+	}
+	if _, one := patch.ObjectName.Const(); !one {
+		return
+	}
+	for _, p := range patch.Object.Parts() {
+		names := len(p.Path) == 2 && p.Path[0] == "metadata"                          // the object
+		own := p.Whole && p.Permits(map[string]any{}) || p.Path == nil                // it may have a key for each
+		same := len(p.Reads()) == 0 && len(p.ReadsChildren()) == 0 && !p.UsesOthers() // for all custom resources
+		if names || own || same {
+			continue
+		}
+		c.findings.Warn(c.d.Position(append(append(slices.Clone(path), "template"), p.Path...)...), diag.Uniqueness,
+			fmt.Sprintf("every %s sets %s of the same %s to a value of its own: the API server refuses the second",
+				c.scope.Name, strings.Join(p.Path, "."), patch.Kind.Kind),
+			"write a key for each, such as ${ {(.metadata.name): .spec.NAME} }, or name another object for each; "+
+				"if there is only one, accept this")
+		return
+	}
 }
 
 // runtimePatches returns the patches in the form that the pod reads.
