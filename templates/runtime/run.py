@@ -234,14 +234,14 @@ def as_others_wrote(run, cr):
 
 def digest_of_inputs(run, cr):
     """A digest of what starts a run when it changes, without what operators set. A status names the generation, which
-    stands for the content."""
+    stands for the content; without one it does not, because it counts the operator's own annotations of a Deployment."""
     cr = as_others_wrote(run, cr)
     metadata = cr["metadata"]
     annotations = {key: value for key, value in (metadata.get("annotations") or {}).items()
                    if key != LAST_APPLIED and not key.partition("/")[0].endswith("argoperator.dev")}
     content = None
     if not run.parent["status"]:
-        content = metadata.get("generation") or {key: cr[key] for key in cr if key not in ("apiVersion", "kind", "metadata", "status")}
+        content = {key: cr[key] for key in cr if key not in ("apiVersion", "kind", "metadata", "status")}
     inputs = [metadata.get("labels") or {}, annotations, content]
     return hashlib.sha256(json.dumps(inputs, sort_keys=True).encode()).hexdigest()[:16]
 

@@ -202,8 +202,9 @@ class ResyncTest(Case):
         rows = (
             ("labels", True, edited("metadata", labels={"tier": "gold"}), True),
             ("annotations", True, edited("metadata", annotations={"tier": "gold"}), True),
-            ("generation without a status", False, edited("metadata", generation=4), True),
+            ("content without a status", False, edited("spec", size=5), True),
             ("content without a generation", False, edited("data", text="b"), True),
+            ("a generation that counts annotations", False, edited("metadata", generation=4), False),
             ("what kubectl notes", True, edited("metadata", annotations={LAST_APPLIED: "{}"}), False),
             ("what operators note", True, edited("metadata", annotations={RECONCILE: "now", "other.argoperator.dev/child-a": "{}"}), False),
             ("a status of others", False, edited("status", replicas=3), False))
