@@ -95,7 +95,7 @@ def templated(run, cr, state, answer, live):
     for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after its dependencies
         name, there = entry["name"], {identity(child) for child in live if run.declared(child) == entry}
         try:
-            wait = "" if names["$children"][name] or not is_wanted(entry, cr, names) else waits_for(run, entry, made, live)
+            wait = "" if names["$children"][name] or wants_none(entry, cr, names) else waits_for(run, entry, made, live)
             if wait:
                 desired.held.append(f"{name}: waits for {wait}")
                 desired.later += count(entry, cr, names)
@@ -256,6 +256,14 @@ def logic_children(run, entry, answer):
 
 def is_wanted(entry, cr, names):
     return not entry.get("when") or built(entry["when"], cr, names) not in (None, False)
+
+
+def wants_none(entry, cr, names):
+    """Whether a template is known to want no object."""
+    try:
+        return not is_wanted(entry, cr, names) or bool(entry.get("forEach")) and built(entry["forEach"], cr, names) == []
+    except ExpressionError:  # what it reads may be missing
+        return False
 
 
 def items(entry, cr, names):

@@ -60,6 +60,12 @@ func TestRepeated(t *testing.T) {
 			"api.builtin": 19, "c0.kind": 4, "c1.dependsOn": 4, "c1.when": 4, "c2.dependsOn": 4, "c2.forEach": 4, "children": 2,
 			"cr.0.replicas": 1, "life.1": 2, "life.1.cr.replicas": 3,
 		}},
+		"a list that waits is empty": {3005364, differential.Choices{
+			"c0.kind": 3, "c1.dependsOn": 4, "c1.forEach": 4, "c2.dependsOn": 4, "children": 2, "field.2": 10, "fields": 3,
+		}},
+		"an object is deleted twice while it moves": {3005295, differential.Choices{
+			"api.scope": 3, "c0.when": 6, "c2.namespace": 6, "c2.when": 7, "children": 2, "cr.0.tier": 1, "life.0": 1,
+		}},
 		"an object fails while others are no longer wanted": {3001967, differential.Choices{
 			"c0.forEach": 4, "c0.text.enum": 3, "c0.text.source": 1, "field.0": 3, "life.3": 13, "life.3.cr.sample": 5,
 		}},
