@@ -89,7 +89,7 @@ func (t Trace) failures() []Failure {
 			}
 			for i, a := range d.Attempts {
 				last := i == len(d.Attempts)-1 || d.Attempts[i+1].Trigger != a.Trigger
-				if a.Failure == "" || !last || a.looksForChild() {
+				if a.Failure == "" || !last || a.looksForChild() || a.findsItGone() {
 					continue
 				}
 				call := a.lastCall()
@@ -122,6 +122,11 @@ func (t Trace) failures() []Failure {
 func (a Attempt) looksForChild() bool {
 	return len(a.Calls) > 0 && a.Calls[0].Method == http.MethodPatch && a.Calls[0].ContentType == "application/json-patch+json" &&
 		(a.Calls[0].Status == http.StatusNotFound || a.Calls[0].Status == http.StatusUnprocessableEntity)
+}
+
+// findsItGone reports whether a failed attempt deleted an object that is gone already.
+func (a Attempt) findsItGone() bool {
+	return a.lastCall().Method == http.MethodDelete && a.lastCall().Status == http.StatusNotFound
 }
 
 // lastCall returns the last request of an attempt, if it sent one.
