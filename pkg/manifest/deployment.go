@@ -53,13 +53,19 @@ func workers(p *plan.Plan) []Object {
 				Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 				Template: corev1.PodTemplateSpec{
 					ObjectMeta: metav1.ObjectMeta{
-						Labels: podLabels(p, name), Annotations: map[string]string{programsAnnotation: programs},
+						Labels: podLabels(p, workerLabels(name)), Annotations: workerAnnotations(p, programs),
 					},
 					Spec: workerPod(p, name),
 				},
 			},
 		})
 	}
+	return out
+}
+
+func workerAnnotations(p *plan.Plan, programs string) map[string]string {
+	out := map[string]string{programsAnnotation: programs}
+	maps.Copy(out, p.Shared.PodTemplate.Annotations)
 	return out
 }
 
@@ -88,12 +94,6 @@ func IsWorker(d *appsv1.Deployment) bool {
 // workerLabels select the pods of a worker.
 func workerLabels(name string) map[string]string { return map[string]string{workerLabel: name} }
 
-func podLabels(p *plan.Plan, name string) map[string]string {
-	labels := workerLabels(name)
-	maps.Copy(labels, p.Operator.Labels)
-	return labels
-}
-
 func workerServices(p *plan.Plan) []Object {
 	var out []Object
 	for _, name := range p.Workers() {
@@ -112,8 +112,13 @@ func workerServices(p *plan.Plan) []Object {
 // workerPod runs argoperator's own program and, if there is logic, the user's program next
 // to it. Only the first has a token.
 func workerPod(p *plan.Plan, name string) corev1.PodSpec {
-	no, grace := false, p.Shared.TimeoutSeconds+30
+	no, grace, more := false, p.Shared.TimeoutSeconds+30, p.Shared.PodTemplate.Spec
 	pod := corev1.PodSpec{
+		NodeSelector:                  more.NodeSelector,
+		Tolerations:                   more.Tolerations,
+		Affinity:                      more.Affinity,
+		ImagePullSecrets:              more.ImagePullSecrets,
+		PriorityClassName:             more.PriorityClassName,
 		ServiceAccountName:            p.ServiceAccount(plan.WorkerAccount),
 		AutomountServiceAccountToken:  &no,
 		EnableServiceLinks:            &no,

@@ -17,6 +17,7 @@ func eventBuses(p *plan.Plan) []Object {
 	if !bus.Managed {
 		return nil
 	}
+	more := p.Shared.PodTemplate
 	size := resource.MustParse(bus.Storage)
 	mode := corev1.ReadWriteOnce
 	payload := maxPayload
@@ -26,7 +27,16 @@ func eventBuses(p *plan.Plan) []Object {
 		Persistence: &eventsv1.PersistenceStrategy{
 			AccessMode: &mode, VolumeSize: &size,
 		},
-		MaxPayload: &payload,
+		MaxPayload:        &payload,
+		Metadata:          &eventsv1.Metadata{Labels: more.Labels, Annotations: more.Annotations},
+		NodeSelector:      more.Spec.NodeSelector,
+		Tolerations:       more.Spec.Tolerations,
+		Affinity:          more.Spec.Affinity,
+		ImagePullSecrets:  more.Spec.ImagePullSecrets,
+		PriorityClassName: more.Spec.PriorityClassName,
+	}
+	if len(more.Labels) == 0 && len(more.Annotations) == 0 {
+		jetstream.Metadata = nil
 	}
 	if bus.StorageClass != "" {
 		jetstream.Persistence.StorageClassName = &bus.StorageClass

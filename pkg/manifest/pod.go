@@ -3,6 +3,7 @@ package manifest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
@@ -56,12 +57,29 @@ func executorPatch() string {
 	return string(data)
 }
 
+// podLabels returns the labels of a pod of the operator, given its own.
+func podLabels(p *plan.Plan, own map[string]string) map[string]string {
+	labels := maps.Clone(p.Shared.PodTemplate.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, p.Operator.Labels)
+	maps.Copy(labels, own)
+	return labels
+}
+
 // eventsPod returns the pod template of the EventSource or a Sensor.
 func eventsPod(p *plan.Plan, a plan.Account, size plan.PodSize) *eventsv1.Template {
+	more := p.Shared.PodTemplate
 	return &eventsv1.Template{
-		Metadata:           &eventsv1.Metadata{Labels: p.Operator.Labels},
+		Metadata:           &eventsv1.Metadata{Labels: podLabels(p, nil), Annotations: more.Annotations},
 		ServiceAccountName: p.ServiceAccount(a),
 		SecurityContext:    podSecurity(),
+		NodeSelector:       more.Spec.NodeSelector,
+		Tolerations:        more.Spec.Tolerations,
+		Affinity:           more.Spec.Affinity,
+		ImagePullSecrets:   more.Spec.ImagePullSecrets,
+		PriorityClassName:  more.Spec.PriorityClassName,
 		Container: &eventsv1.Container{
 			SecurityContext: containerSecurity(),
 			// the heap limit is below the memory limit, so that the garbage collector

@@ -186,12 +186,18 @@ func workflowTemplate(p *plan.Plan, name string, spec wfv1.WorkflowSpec) Object 
 // workflowSpecOf returns the common spec of the operator's Workflows.
 func workflowSpecOf(p *plan.Plan, a plan.Account) wfv1.WorkflowSpec {
 	succeeded, failed := keepSucceeded, keepFailed
+	more := p.Shared.PodTemplate
 	return wfv1.WorkflowSpec{
-		ServiceAccountName: p.ServiceAccount(a),
-		SecurityContext:    podSecurity(),
-		PodGC:              &wfv1.PodGC{Strategy: wfv1.PodGCOnPodSuccess},
-		TTLStrategy:        &wfv1.TTLStrategy{SecondsAfterSuccess: &succeeded, SecondsAfterFailure: &failed},
-		PodMetadata:        &wfv1.Metadata{Labels: p.Operator.Labels},
+		NodeSelector:         more.Spec.NodeSelector,
+		Tolerations:          more.Spec.Tolerations,
+		Affinity:             more.Spec.Affinity,
+		ImagePullSecrets:     more.Spec.ImagePullSecrets,
+		PodPriorityClassName: more.Spec.PriorityClassName,
+		ServiceAccountName:   p.ServiceAccount(a),
+		SecurityContext:      podSecurity(),
+		PodGC:                &wfv1.PodGC{Strategy: wfv1.PodGCOnPodSuccess},
+		TTLStrategy:          &wfv1.TTLStrategy{SecondsAfterSuccess: &succeeded, SecondsAfterFailure: &failed},
+		PodMetadata:          &wfv1.Metadata{Labels: podLabels(p, nil), Annotations: more.Annotations},
 	}
 }
 

@@ -532,6 +532,8 @@ type Install struct {
 	// memory, and a digest of each related object.
 	// +defaultText=`{requests: {cpu: 10m, memory: 32Mi}, limits: {memory: 128Mi}}`; of a worker `64Mi` and `256Mi`
 	RuntimeResources *Resources `json:"runtimeResources,omitempty"`
+	// What every pod of the operator has in addition, such as in a cluster with tainted nodes or a private registry.
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 	// URL of the Argo Workflows user interface, for links to Workflows in the status, such as `https://argo.example.com`.
 	ArgoServerURL string `json:"argoServerURL,omitempty"`
 	// Whether to generate ClusterRoles that add the API to the cluster roles `view`, `edit` and `admin`.
@@ -553,6 +555,37 @@ type Install struct {
 	// Objects for the Prometheus Operator.
 	// +defaultText=none
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
+}
+
+// PodTemplate is what the pods of the EventSource, the Sensor, the workers, the Workflows and a managed EventBus have in addition. Its
+// fields are those of a pod.
+type PodTemplate struct {
+	// Further labels and annotations of the pods.
+	Metadata PodMetadata `json:"metadata,omitempty"`
+	// Labels of the nodes that the pods may run on, such as `kubernetes.io/os: linux`.
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// Taints of nodes that the pods tolerate, such as `{key: dedicated, operator: Exists}`.
+	Tolerations []map[string]any `json:"tolerations,omitempty"`
+	// `nodeAffinity`, `podAffinity` and `podAntiAffinity` of the pods.
+	Affinity map[string]any `json:"affinity,omitempty"`
+	// Secrets in `install.namespace` with the credentials of registries, such as `{name: registry}`.
+	ImagePullSecrets []SecretReference `json:"imagePullSecrets,omitempty"`
+	// Name of a PriorityClass.
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+}
+
+// PodMetadata is the labels and annotations of pods.
+type PodMetadata struct {
+	// Labels.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Annotations.
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// SecretReference is a reference to a Secret.
+type SecretReference struct {
+	// Name of the Secret.
+	Name string `json:"name"`
 }
 
 // Monitoring is a set of objects for the Prometheus Operator. Its CustomResourceDefinitions must be in the cluster.

@@ -157,6 +157,7 @@ func checks() []func(*checker) {
 		(*checker).install,
 		(*checker).eventBus,
 		(*checker).monitoring,
+		(*checker).podTemplate,
 		(*checker).images,
 	}
 }

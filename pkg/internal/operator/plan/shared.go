@@ -1,9 +1,12 @@
 package plan
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan/monitoring"
@@ -21,6 +24,7 @@ type Shared struct {
 	EventBus          EventBus           `key:"install.eventBus"`
 	RuntimeImage      string             `key:"install.runtimeImage"`
 	Resources         v1alpha1.Resources `key:"install.runtimeResources"`
+	PodTemplate       PodTemplate        `key:"install.podTemplate"`
 	AdmissionPolicies bool               `key:"install.admissionPolicies"`
 	NetworkPolicies   bool               `key:"install.networkPolicies"`
 	Monitoring        monitoring.Options `key:"install.monitoring"`
@@ -28,6 +32,23 @@ type Shared struct {
 	Resync            time.Duration      `key:"reconcile.resync"`
 	TimeoutSeconds    int64              `key:"reconcile.timeout"`
 	Retries           int32              `key:"reconcile.retries"` // of a pod
+}
+
+// PodTemplate is what every pod of the operator has in addition.
+type PodTemplate struct {
+	Labels, Annotations map[string]string
+	Spec                corev1.PodSpec // some of its fields
+}
+
+func podTemplate(in *v1alpha1.PodTemplate) PodTemplate {
+	if in == nil {
+		return PodTemplate{}
+	}
+	out := PodTemplate{Labels: in.Metadata.Labels, Annotations: in.Metadata.Annotations}
+	if data, err := json.Marshal(in); err == nil {
+		_ = json.Unmarshal(data, &out.Spec) // package childcheck reports what does not fit
+	}
+	return out
 }
 
 // EventBus configures the event bus.
@@ -49,6 +70,7 @@ func shared(s v1alpha1.Spec) Shared {
 		LeaderElection:    *in.Replicas > 1,
 		EventBus:          eventBus(in.EventBus),
 		RuntimeImage:      in.RuntimeImage,
+		PodTemplate:       podTemplate(in.PodTemplate),
 		AdmissionPolicies: *in.AdmissionPolicies,
 		NetworkPolicies:   in.NetworkPolicies,
 		Monitoring:        monitoring.OptionsOf(in.Monitoring),

@@ -295,6 +295,7 @@ var notDrawn = map[string]string{
 	"install.runtimeImage":                           "programs run without images",
 	"install.imagesLock":                             "programs run without images",
 	"install.runtimeResources":                       "limits of pods, which the simulation does not enforce",
+	"install.podTemplate":                            "the API server in memory has no nodes",
 	"install.argoServerURL":                          "a link in messages",
 	"install.userRoles":                              "rights of users",
 	"install.networkPolicies":                        "the network of the cluster",
