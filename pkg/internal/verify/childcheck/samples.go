@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
@@ -162,8 +166,33 @@ func (s *samples) steps(schema *resource.Schema, from, full customResource, prog
 		return nil
 	}
 	var out []customResource
-	for _, object := range schema.Variants(from.written, full.written, about, words) {
+	for _, object := range append(s.relabelled(from, about, words), schema.Variants(from.written, full.written, about, words)...) {
 		out = append(out, s.served(object))
+	}
+	return out
+}
+
+// relabelled returns the samples with another of the words as a label or annotation that is
+// read, or without it.
+func (s *samples) relabelled(from customResource, about [][]string, words []any) []map[string]any {
+	var out []map[string]any
+	for _, path := range about {
+		if len(path) == 0 || path[0] != "metadata" || !usersKey(path) {
+			continue
+		}
+		without := runtime.DeepCopyJSON(from.written)
+		unstructured.RemoveNestedField(without, path...)
+		out = append(out, without)
+		for _, word := range words {
+			text, is := word.(string)
+			if !is || path[1] == "labels" && len(validation.IsValidLabelValue(text)) > 0 {
+				continue
+			}
+			with := runtime.DeepCopyJSON(from.written)
+			if unstructured.SetNestedField(with, text, path...) == nil && s.admits(with) {
+				out = append(out, with)
+			}
+		}
 	}
 	return out
 }
