@@ -63,7 +63,7 @@ func TestPodTemplate(t *testing.T) {
 	}
 	for kind := range makesPods {
 		if !seen[kind] {
-			t.Errorf("no %s was looked at", kind)
+			t.Errorf("no example has the kind %s", kind)
 		}
 	}
 }

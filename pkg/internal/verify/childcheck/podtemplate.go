@@ -31,7 +31,7 @@ func podTemplate(d *definition.Definition) diag.List {
 	var out diag.List
 	for _, p := range admission.Child(pod, nil) {
 		at := append([]string{"spec", "install", "podTemplate"}, p.Segments()[1:]...)
-		out.Add(d.Position(at...), diag.BadValue, diag.About(p.Path, p.Message), p.Hint)
+		out.Add(d.PositionOfKey(at...), diag.BadValue, diag.About(p.Path, p.Message), p.Hint)
 	}
 	return out
 }
