@@ -85,13 +85,15 @@ def make_children(run, cr, state, answer, here):
         places = {entry["name"]: [] for entry in run.config["children"] if entry["name"] not in unknown}
         for name, key in [(run.declared(child)["name"], identity(child)) for child in wanted] + [
                 (name, key) for key, name in refused.places.items()]:
-            places.setdefault(name, []).append(key)
+            if name not in refused.templates:
+                places.setdefault(name, []).append(key)
         held, written = list(desired.held), False
         for child in in_order(run, wanted):
             key = identity(child)
             if child is live.get(key) or applied.get(key) == child:
                 continue
-            wait = "" if key in live else waits_for(run, run.declared(child), places, live.values())
+            others = [one for other, one in live.items() if other not in failures]
+            wait = "" if key in live else waits_for(run, run.declared(child), places, others)
             if wait:
                 log(f"{display_name(child)} waits for {wait}")
                 held.append(f"{display_name(child)}: waits for {wait}")

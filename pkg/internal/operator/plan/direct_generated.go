@@ -30,127 +30,126 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
 				Term: &gojq.Term{Type: 7, Func: &shared46}}}}}}}}}}, {Name: "countWanted",
 		Body: &shared47}, {Name: "numberWanted", Body: &shared48}, {Name: "dependencyReady",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared49,
-			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared51, Op: 9}, Op: 14},
-				Then: &shared52, Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{
-				&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone",
-		Body: &shared57}, {Name: "missing", Body: &shared58}, {Name: "settled",
-		Args: []string{"mark"}, Body: &shared59}, {Name: "wantedObject",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
-			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared67, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "inputMark", Args: []*gojq.Query{&shared68}}}}, Else: &shared69}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-						&shared71}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared74}}}}}}}}}}},
-						Else: &shared75}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared76},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Else: &shared78}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared79, Right: &gojq.Query{
-		Left: &shared80, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared81, Then: &gojq.Query{Term: &gojq.Term{
+		Body: &gojq.Query{Left: &shared49, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 1}}}}}}, Right: &shared51, Op: 9}, Op: 14}, Right: &shared52,
+			Patterns: []*gojq.Pattern{&shared53}, Op: 1}, Patterns: []*gojq.Pattern{
+			&shared54}, Op: 1}}, {Name: "alternativeGone", Body: &shared55}, {
+		Name: "missing", Body: &shared56}, {Name: "settled", Args: []string{
+		"mark"}, Body: &shared57}, {Name: "wantedObject", Body: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared64, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark",
+					Args: []*gojq.Query{&shared66}}}}, Else: &shared67}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared68, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared69}}}},
+					Op: 1}, Right: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared71, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared72}}}}}}}}}}},
+						Else: &shared73}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared74},
+				Op: 1}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Else: &shared76}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared77, Right: &gojq.Query{
+		Left: &shared78, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared79, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared82}}}}, Else: &shared83}}}, Right: &gojq.Query{Left: &shared84,
+					&shared80}}}}, Else: &shared81}}}, Right: &gojq.Query{Left: &shared82,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared86, Op: 9}, Op: 14},
-				Then: &shared87, Else: &shared88}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared89, Then: &shared90, Elif: []*gojq.IfElif{
-					{Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93, Then: &gojq.Query{
-							Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared84, Op: 9}, Op: 14},
+				Then: &shared85, Else: &shared86}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared87, Then: &shared88, Elif: []*gojq.IfElif{
+					{Cond: &shared89, Then: &gojq.Query{Left: &shared90, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared91, Then: &gojq.Query{
+							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared95}}}}}}}}},
-							Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
-					Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared93}}}}}}}}},
+							Op: 1}, Else: &shared94}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared95,
+					Right: &gojq.Query{Left: &shared96, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared101}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103,
-							Then: &gojq.Query{Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{
+								&shared99}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared100,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared101,
+							Then: &gojq.Query{Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared105}}}}}}}}}}},
-								Op: 1}, Else: &shared106}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared107},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared113}, Op: 1}}, {Name: "statusField", Body: &shared114}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared115}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared103}}}}}}}}}}},
+								Op: 1}, Else: &shared104}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared105},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared108}, Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared111}, Op: 1}}, {Name: "statusField", Body: &shared112}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared113}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared125, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared128}}}}}},
-					Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131,
-					Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared126}}}}}},
+					Right: &shared127, Op: 3}, Right: &shared128, Op: 3}, Right: &shared129,
+					Op: 3}}, &shared130, &shared131}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared135}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared136}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared137},
+			Type: 7, Func: &shared133}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared134}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared135},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
+			Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{Left: &shared139,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared142}}}}, Op: 3}, Else: &shared143}}},
-				Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared146,
+						Args: []*gojq.Query{&shared140}}}}, Op: 3}, Else: &shared141}}},
+				Op: 3}, Right: &shared142, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared147, Right: &gojq.Query{
-				Left: &shared148, Right: &shared149, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared150,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared145, Right: &gojq.Query{
+				Left: &shared146, Right: &shared147, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared148,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared151}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154, Elif: []*gojq.IfElif{
-			{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared156, {Key: "path", Val: &gojq.Query{
+		Body: &shared149}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared151, Then: &shared152, Elif: []*gojq.IfElif{
+			{Cond: &shared153, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared154, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared157}}}}}, &shared158, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared155}}}}}, &shared156, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared159, &shared160}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared161,
+						&shared157, &shared158}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared159,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared162, Right: &shared163,
-						Op: 3}}}}}}, &shared164, &shared165}}}}}}}}, {Name: "fixed", Body: &shared166},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared167},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared168},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared160, Right: &shared161,
+						Op: 3}}}}}}, &shared162, &shared163}}}}}}}}, {Name: "fixed", Body: &shared164},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared165},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared166},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
+				Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared169,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared170,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared171,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
-										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared176}}}}, Op: 1}}}}}},
-								Else: &shared177}}}, Op: 3}, Right: &shared178, Op: 3}}}}}}, Op: 3},
-				Right: &shared179, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared180},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared181},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared182}, {Name: "ask",
-		Body: &shared189}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared190}, {Name: "isDue", Body: &shared191}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared192}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
+										Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared174}}}}, Op: 1}}}}}},
+								Else: &shared175}}}, Op: 3}, Right: &shared176, Op: 3}}}}}}, Op: 3},
+				Right: &shared177, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared178},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared179},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared180}, {Name: "ask",
+		Body: &shared187}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared188}, {Name: "isDue", Body: &shared189}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared190}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared193, Then: &shared194, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared195}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared196}, {Name: "safeKey", Body: &shared197}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared198}, {Name: "exactly", Body: &shared199},
-	{Name: "exactChild", Body: &shared200}, {Name: "encoded", Body: &shared201},
-	{Name: "placed", Body: &shared202}, {Name: "placesOfOther", Body: &shared203},
-	{Name: "placeIn", Args: []string{"$around"}, Body: &shared204}, {
-		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared205},
-	{Name: "unshared", Body: &shared206}, {Name: "nested", Body: &shared207},
-	{Name: "harmless", Body: &shared208}}, Programs: []jqfile.Named{
+					{Term: &gojq.Term{Type: 7, Func: &shared193}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared194}, {Name: "safeKey", Body: &shared195}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared196}, {Name: "exactly", Body: &shared197},
+	{Name: "exactChild", Body: &shared198}, {Name: "encoded", Body: &shared199},
+	{Name: "placed", Body: &shared200}, {Name: "placesOfOther", Body: &shared201},
+	{Name: "placeIn", Args: []string{"$around"}, Body: &shared202}, {
+		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared203},
+	{Name: "unshared", Body: &shared204}, {Name: "nested", Body: &shared205},
+	{Name: "harmless", Body: &shared206}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -4247,7 +4246,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared21,
 		Then: &shared25, Elif: []*gojq.IfElif{{Cond: &shared26, Then: &shared31},
 			{Cond: &shared32, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared209}}, Right: &shared33, Patterns: []*gojq.Pattern{
+				Type: 20, Query: &shared207}}, Right: &shared33, Patterns: []*gojq.Pattern{
 				&shared40}, Op: 1}}}, Else: &shared41}}}}, {Name: "absent", Query: &shared42},
 	{Name: "undecided", Query: &shared43}, {Name: "held", Query: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared44, Then: &shared45,
@@ -4259,205 +4258,203 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &shared46, SuffixList: []*gojq.Suffix{
 							&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
-					Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared209,
+					Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared207,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
 						Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &shared46, SuffixList: []*gojq.Suffix{
 								&shared36}}}, Right: &shared37, Op: 8}, Then: &shared38}}, Else: &shared39}}},
 					Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}},
 	{Name: "countWanted", Query: &shared47}, {Name: "numberWanted", Query: &shared48},
-	{Name: "dependencyReady", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared49, Then: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared50,
-				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared18, Then: &shared19,
-						Else: &shared20}}}}}, Right: &shared51, Op: 9}, Op: 14}, Then: &shared52,
-				Else: &shared53}}}, Right: &shared54, Patterns: []*gojq.Pattern{
-			&shared55}, Op: 1}, Else: &shared56}}}}, {Name: "alternativeGone",
-		Query: &shared57}, {Name: "missing", Query: &shared58}, {Name: "settled",
-		Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 9, Array: &gojq.Array{Query: &shared68}}}, Right: &shared15,
-					Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{Left: &gojq.Query{
-			Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared60,
-					Right: &gojq.Query{Left: &shared61, Right: &shared71, Op: 9}, Op: 14},
-					Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}},
-					Else: &shared65}}}}}, Op: 1}, Right: &gojq.Query{Left: &shared72,
-			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared73,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{
-									&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
-							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
-									SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
-								Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-								Then: &gojq.Query{Left: &shared209, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
-										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
-											SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
-											Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
-									&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Else: &shared75}}},
-			Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{
-			&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81,
+	{Name: "dependencyReady", Query: &gojq.Query{Left: &shared49, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &shared18, Then: &shared19, Else: &shared20}}}}},
+			Right: &shared51, Op: 9}, Op: 14}, Right: &shared52, Patterns: []*gojq.Pattern{
+			&shared53}, Op: 1}, Patterns: []*gojq.Pattern{&shared54}, Op: 1}},
+	{Name: "alternativeGone", Query: &shared55}, {Name: "missing", Query: &shared56},
+	{Name: "settled", Query: &shared57}, {Name: "wantedObject", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared64, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}},
-					Right: &shared15, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{
-				Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared66}}},
+					Right: &shared15, Op: 1}}}, Else: &shared67}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared68, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{Left: &shared59,
+							Right: &shared69, Op: 9}, Op: 14}, Then: &shared60, Elif: []*gojq.IfElif{
+							{Cond: &shared61, Then: &shared62}}, Else: &shared63}}}}}, Op: 1},
+				Right: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared71, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72, SuffixList: []*gojq.Suffix{
+										&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72,
+											SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
+										Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
+										Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72,
+													SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
+													Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
+											&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Else: &shared73}}},
+					Op: 3}, Patterns: []*gojq.Pattern{&shared74}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared75}, Op: 1}, Else: &shared76}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared77, Right: &gojq.Query{Left: &shared78, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared79,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared80}}},
+					Right: &shared15, Op: 1}}}, Else: &shared81}}}, Right: &gojq.Query{
+				Left: &shared82, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared83, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
 							Type: 14, If: &gojq.If{Cond: &shared18, Then: &shared19, Else: &shared20}}}}},
-						Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89,
-						Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{
-							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
+						Right: &shared84, Op: 9}, Op: 14}, Then: &shared85, Else: &shared86}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared87,
+						Then: &shared88, Elif: []*gojq.IfElif{{Cond: &shared89, Then: &gojq.Query{
+							Left: &shared90, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared93,
 													SuffixList: []*gojq.Suffix{&shared23}}}, Right: &shared24, Op: 9},
 												Op: 14}, Then: &shared25, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 												Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+													Term: &gojq.Term{Type: 20, Query: &shared93, SuffixList: []*gojq.Suffix{
 														&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
-												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared209,
+												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared207,
 												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
 													Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+														Term: &gojq.Term{Type: 20, Query: &shared93, SuffixList: []*gojq.Suffix{
 															&shared36}}}, Right: &shared37, Op: 8}, Then: &shared38}}, Else: &shared39}}},
 												Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}},
-									Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
-							Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+									Op: 1}, Else: &shared94}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared95,
+							Right: &gojq.Query{Left: &shared96, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{
-											Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62,
-											Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{
-									Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{
+											Left: &shared59, Right: &shared99, Op: 9}, Op: 14}, Then: &shared60,
+											Elif: []*gojq.IfElif{{Cond: &shared61, Then: &shared62}}, Else: &shared63}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared101, Then: &gojq.Query{
+									Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 												Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{
+													Term: &gojq.Term{Type: 7, Func: &shared103, SuffixList: []*gojq.Suffix{
 														&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
 												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared103,
 														SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
 													Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-													Then: &gojq.Query{Left: &shared209, Right: &gojq.Query{Term: &gojq.Term{
+													Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
 														Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared103,
 																SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
 																Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
-														&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Op: 1}, Else: &shared106}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField",
-		Query: &shared114}, {Name: "customResourcePath", Query: &shared115},
+														&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Op: 1}, Else: &shared104}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared105}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared106}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared107},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared111}, Op: 1}}, {Name: "statusField",
+		Query: &shared112}, {Name: "customResourcePath", Query: &shared113},
 	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127, {
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared125, {
 			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117,
-							Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{
-									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
-						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared114,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared115,
+							Then: &gojq.Query{Left: &shared116, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared126, SuffixList: []*gojq.Suffix{
+									&shared117}}}, Right: &shared118, Op: 1}, Op: 3}, Else: &shared119}}},
+						Op: 3}, Right: &shared120, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
-					Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
-				Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "annotateOwner",
+					Func: &shared126, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
+					Op: 1}, Op: 3}}}, Right: &shared127, Op: 3}, Right: &shared128, Op: 3},
+				Right: &shared129, Op: 3}}, &shared130, &shared131}}}}}, {Name: "annotateOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared125, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared117, Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared135, SuffixList: []*gojq.Suffix{
-									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
-						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
+						Left: &shared114, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared115, Then: &gojq.Query{Left: &shared116, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared133, SuffixList: []*gojq.Suffix{
+									&shared117}}}, Right: &shared118, Op: 1}, Op: 3}, Else: &shared119}}},
+						Op: 3}, Right: &shared120, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared135, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+						Func: &shared133, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
 						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared131, Op: 3}}, &shared132,
-				{Key: "body", Val: &gojq.Query{Left: &shared136, Right: &shared134,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared137}, {Name: "deletionPath",
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared129, Op: 3}}, &shared130,
+				{Key: "body", Val: &gojq.Query{Left: &shared134, Right: &shared132,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared135}, {Name: "deletionPath",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{
-					Left: &shared141, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared210}},
-					Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
-			Op: 3}, Right: &shared146, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared211}}, Op: 3}, Right: &shared150, Op: 3}},
-	{Name: "deleteOptions", Query: &shared151}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared153, Then: &shared154,
-			Elif: []*gojq.IfElif{{Cond: &shared155, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared156,
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{
+					Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
+					Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142, Op: 3}, Right: &shared143,
+			Op: 3}, Right: &shared144, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared209}}, Op: 3}, Right: &shared148, Op: 3}},
+	{Name: "deleteOptions", Query: &shared149}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared151, Then: &shared152,
+			Elif: []*gojq.IfElif{{Cond: &shared153, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared154,
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared140, Then: &gojq.Query{Left: &shared141,
-									Right: &shared210, Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144,
-							Op: 3}, Right: &shared145, Op: 3}, Right: &shared146, Op: 3}, Right: &shared211,
-							Op: 3}, Right: &shared157, Op: 3}}}}, &shared158, {Key: "body", Val: &gojq.Query{
+							Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{Left: &shared139,
+									Right: &shared208, Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142,
+							Op: 3}, Right: &shared143, Op: 3}, Right: &shared144, Op: 3}, Right: &shared209,
+							Op: 3}, Right: &shared155, Op: 3}}}}, &shared156, {Key: "body", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared159}}}}}},
-								{Key: "propagationPolicy", Val: &shared160}}}}}, Right: &shared152,
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared157}}}}}},
+								{Key: "propagationPolicy", Val: &shared158}}}}}, Right: &shared150,
 							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared161, {Key: "path", Val: &gojq.Query{
+				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared140, Then: &gojq.Query{Left: &shared141, Right: &shared210,
-									Op: 3}, Else: &shared143}}}, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
-							Op: 3}, Right: &shared146, Op: 3}, Right: &shared211, Op: 3}, Right: &shared162,
-						Op: 3}, Right: &shared163, Op: 3}}}}, &shared164, &shared165}}}}}}}},
-	{Name: "fixed", Query: &shared166}, {Name: "replaces", Query: &shared167},
-	{Name: "lookAt", Query: &shared168}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared138, Then: &gojq.Query{Left: &shared139, Right: &shared208,
+									Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142, Op: 3}, Right: &shared143,
+							Op: 3}, Right: &shared144, Op: 3}, Right: &shared209, Op: 3}, Right: &shared160,
+						Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, &shared163}}}}}}}},
+	{Name: "fixed", Query: &shared164}, {Name: "replaces", Query: &shared165},
+	{Name: "lookAt", Query: &shared166}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared171,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared172,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared173,
+				Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared169,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared170,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared171,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared174, Val: &gojq.Query{
-										Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared176}}},
-											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared177}}}, Op: 3},
-							Right: &shared178, Op: 3}}}}}}, Op: 3}, Right: &shared179, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared180}, {Name: "reclaimPatch",
-		Query: &shared181}, {Name: "refusal", Query: &shared182}, {Name: "ask",
-		Query: &shared189}, {Name: "failedAttempts", Query: &shared190},
-	{Name: "isDue", Query: &shared191}, {Name: "failure", Query: &shared192},
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
+										Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared174}}},
+											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared175}}}, Op: 3},
+							Right: &shared176, Op: 3}}}}}}, Op: 3}, Right: &shared177, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared178}, {Name: "reclaimPatch",
+		Query: &shared179}, {Name: "refusal", Query: &shared180}, {Name: "ask",
+		Query: &shared187}, {Name: "failedAttempts", Query: &shared188},
+	{Name: "isDue", Query: &shared189}, {Name: "failure", Query: &shared190},
 	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared193, Then: &shared194, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared183, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared184,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared195,
-						SuffixList: []*gojq.Suffix{&shared185}}}, Right: &shared186, Op: 9},
-					Op: 15}, Then: &shared187, Else: &shared188}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-		Query: &shared196}, {Name: "safeKey", Query: &shared197}, {Name: "workflowName",
-		Query: &shared198}, {Name: "exactly", Query: &shared199}, {Name: "exactChild",
-		Query: &shared200}, {Name: "encoded", Query: &shared201}, {Name: "placed",
-		Query: &shared202}, {Name: "placesOfOther", Query: &shared203}, {
-		Name: "placeIn", Query: &shared204}, {Name: "sharedPlace", Query: &shared205},
-	{Name: "unshared", Query: &shared206}, {Name: "nested", Query: &shared207},
-	{Name: "harmless", Query: &shared208}}, Recursive: []string{"patch"}}
+		If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared181, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared193,
+						SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
+					Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared194}, {Name: "safeKey", Query: &shared195}, {Name: "workflowName",
+		Query: &shared196}, {Name: "exactly", Query: &shared197}, {Name: "exactChild",
+		Query: &shared198}, {Name: "encoded", Query: &shared199}, {Name: "placed",
+		Query: &shared200}, {Name: "placesOfOther", Query: &shared201}, {
+		Name: "placeIn", Query: &shared202}, {Name: "sharedPlace", Query: &shared203},
+	{Name: "unshared", Query: &shared204}, {Name: "nested", Query: &shared205},
+	{Name: "harmless", Query: &shared206}}, Recursive: []string{"patch"}}
 
 var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
@@ -4832,57 +4829,70 @@ var shared48 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "option::listed"}}}
+var shared49 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 10, Number: "0"}}, Op: 16}
 
 var shared50 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "option::needsList"}}}
+	Name: "option::needs"}}}
 
 var shared51 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared52 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared52 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
+	Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "ready"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+		Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stays"}}},
+		Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+		Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Op: 15},
+		Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
+	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "option::needsList"}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "$stays"}}}, Op: 14}, Then: &gojq.Query{
+			Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "hole::wantedCount"}}}}}}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::otherPrefix"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "value"}}}, Op: 1}}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "all",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$dependencies"}, SuffixList: []*gojq.Suffix{{Iter: true}}}},
+					{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "current"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencies"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
+				Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
+			{Name: "$dependencies"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$dependencyCount"}},
+		Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::other"}}}}}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "current"}}},
+		Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::wanted"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}},
+				Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}}}}
 
-var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::wantedCount"}}}
+var shared53 = gojq.Pattern{Name: "$stays"}
 
-var shared54 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
-	Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{
-			{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::otherPrefix"}}}}}}},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "value"}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{
-		{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencies"},
-			SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "ready"}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
-			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}},
-			Op: 9}, Op: 14}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencies"}}},
-	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
-	Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
-	{Name: "$dependencies"}}, Op: 1}
+var shared54 = gojq.Pattern{Name: "$generation"}
 
-var shared55 = gojq.Pattern{Name: "$dependencyCount"}
-
-var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-	Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::other"}}}}},
-	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "ready"}}}}},
-	Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
-	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
-		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "hole::wanted"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}},
-			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-		Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}
-
-var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared55 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4893,7 +4903,7 @@ var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared56 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4914,266 +4924,266 @@ var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared61 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared59 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared60 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared61 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared65 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared63 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
+var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{Left: &shared59,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63,
-		Then: &shared64}}, Else: &shared65}}}
+		Op:    9}, Op: 14}, Then: &shared60, Elif: []*gojq.IfElif{{Cond: &shared61,
+		Then: &shared62}}, Else: &shared63}}}
 
-var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared64 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared65 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared66 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared74 = gojq.Func{Name: "$single"}
+var shared72 = gojq.Func{Name: "$single"}
 
-var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared76 = gojq.Pattern{Name: "$single"}
+var shared74 = gojq.Pattern{Name: "$single"}
 
-var shared77 = gojq.Pattern{Name: "$currentMark"}
+var shared75 = gojq.Pattern{Name: "$currentMark"}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared77 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared79 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared89 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared87 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared91 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared89 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared91 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared93 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared95 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared105 = gojq.Func{Name: "$observed"}
+var shared103 = gojq.Func{Name: "$observed"}
 
-var shared106 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared107 = gojq.Pattern{Name: "$observed"}
+var shared105 = gojq.Pattern{Name: "$observed"}
 
-var shared108 = gojq.Pattern{Name: "$listedKey"}
+var shared106 = gojq.Pattern{Name: "$listedKey"}
 
-var shared109 = gojq.Pattern{Name: "$wantedNumber"}
+var shared107 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared110 = gojq.Pattern{Name: "$failure"}
+var shared108 = gojq.Pattern{Name: "$failure"}
 
-var shared111 = gojq.Pattern{Name: "$listedMark"}
+var shared109 = gojq.Pattern{Name: "$listedMark"}
 
-var shared112 = gojq.Pattern{Name: "$listed"}
+var shared110 = gojq.Pattern{Name: "$listed"}
 
-var shared113 = gojq.Pattern{Name: "$parent"}
+var shared111 = gojq.Pattern{Name: "$parent"}
 
-var shared114 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared112 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared114 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared117 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared115 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared118 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared116 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared119 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared117 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared118 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared119 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
+
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::plural"}}}
 
 var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::plural"}}}
+var shared123 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared125 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
-
-var shared126 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
-
-var shared115 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118,
+var shared113 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared114, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared115, Then: &gojq.Query{Left: &shared116,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120,
-				Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3},
-	Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared117}}}, Right: &shared118,
+				Op: 1}, Op: 3}, Else: &shared119}}}, Op: 3}, Right: &shared120, Op: 3},
+	Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124, Op: 1},
 	Op: 3}
 
-var shared127 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared125 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared128 = gojq.Func{Name: "owner"}
+var shared126 = gojq.Func{Name: "owner"}
 
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared127 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared128 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared131 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared132 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared130 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared132 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared133 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared134,
+var shared131 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared132,
 	Op: 1}}
 
-var shared135 = gojq.Func{Name: "owner"}
+var shared133 = gojq.Func{Name: "owner"}
 
-var shared136 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared138 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared136 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -5182,19 +5192,19 @@ var shared138 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared138, Op: 1}
+var shared135 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared136, Op: 1}
 
-var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childRoot"}}}
 
-var shared140 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared139 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -5205,21 +5215,21 @@ var shared142 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}
+
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childPlural"}}}
 
 var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
 var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childPlural"}}}
-
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -5227,25 +5237,25 @@ var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared151 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared149 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared152, Op: 1}
+	Right: &shared150, Op: 1}
 
-var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared151 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5256,10 +5266,10 @@ var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5267,33 +5277,33 @@ var shared155 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared156 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared154 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared157 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared155 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared158 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared156 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared159 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared158 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared161 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared163 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared164 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared162 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared165 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared163 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5321,10 +5331,10 @@ var shared165 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared164 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared167 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared165 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5344,7 +5354,7 @@ var shared167 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5369,9 +5379,9 @@ var shared168 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared169 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared167 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared168 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5392,7 +5402,7 @@ var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared171 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared169 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5414,7 +5424,7 @@ var shared171 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5443,21 +5453,21 @@ var shared172 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared171 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5466,7 +5476,7 @@ var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5483,7 +5493,7 @@ var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5526,7 +5536,7 @@ var shared180 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5575,19 +5585,19 @@ var shared181 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared185 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared183 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared188 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared186 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5598,18 +5608,18 @@ var shared188 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared182 = gojq.Query{Left: &shared183, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared184, Right: &gojq.Query{
+var shared180 = gojq.Query{Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared185}}}, Right: &shared186, Op: 9},
-		Op: 15}, Then: &shared187, Else: &shared188}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
+		Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}
 
-var shared189 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared190 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared188 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5626,7 +5636,7 @@ var shared190 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared189 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5634,7 +5644,7 @@ var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5644,18 +5654,18 @@ var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared193 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared191 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared194 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared195 = gojq.Func{Name: "seen"}
+var shared193 = gojq.Func{Name: "seen"}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5665,13 +5675,13 @@ var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5685,7 +5695,7 @@ var shared198 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5707,7 +5717,7 @@ var shared199 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared200 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared198 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::objects"}}}, Op: 1}, Catch: &gojq.Query{
@@ -5716,7 +5726,7 @@ var shared200 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 				Name: "hole::child"}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5743,7 +5753,7 @@ var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5767,7 +5777,7 @@ var shared202 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared203 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared201 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5792,7 +5802,7 @@ var shared203 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared202 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5800,7 +5810,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5814,7 +5824,7 @@ var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared206 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5842,7 +5852,7 @@ var shared206 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5869,7 +5879,7 @@ var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5877,11 +5887,11 @@ var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared209 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared18, Then: &shared19, Else: &shared20}}}
 
-var shared210 = gojq.Query{Left: &shared142, Right: &shared138, Op: 1}
+var shared208 = gojq.Query{Left: &shared140, Right: &shared136, Op: 1}
 
-var shared211 = gojq.Query{Left: &shared147, Right: &gojq.Query{Left: &shared148,
-	Right: &gojq.Query{Left: &shared149, Right: &shared138, Op: 1}, Op: 1},
+var shared209 = gojq.Query{Left: &shared145, Right: &gojq.Query{Left: &shared146,
+	Right: &gojq.Query{Left: &shared147, Right: &shared136, Op: 1}, Op: 1},
 	Op: 1}

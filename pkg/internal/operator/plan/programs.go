@@ -258,6 +258,7 @@ func needHoles(p *configured, c Child, holes jqfile.Holes) {
 func dependencyReady(p *configured, other Child) jqfile.Value {
 	holes := otherHoles(p, other)
 	needHoles(p, other, holes)
+	holes["option::never"] = jqfile.Bool(other.Update == Never)
 	return directPrograms().Definition("dependencyReady", holes)
 }
 

@@ -66,6 +66,10 @@ func TestRepeated(t *testing.T) {
 		"an object is deleted twice while it moves": {3005295, differential.Choices{
 			"api.scope": 3, "c0.when": 6, "c2.namespace": 6, "c2.when": 7, "children": 2, "cr.0.tier": 1, "life.0": 1,
 		}},
+		"a child gets another name while what it waits for changes": {3006236, differential.Choices{
+			"c0.kind": 7, "c0.text.field": 2, "c0.text.source": 1, "c1.dependsOn": 4, "c1.name": 7, "children": 2, "field.2": 2, "fields": 2,
+			"life.1": 6, "life.4": 1, "life.4.cr.sample": 2, "life.4.cr.tier": 1,
+		}},
 		"an object fails while others are no longer wanted": {3001967, differential.Choices{
 			"c0.forEach": 4, "c0.text.enum": 3, "c0.text.source": 1, "field.0": 3, "life.3": 13, "life.3.cr.sample": 5,
 		}},

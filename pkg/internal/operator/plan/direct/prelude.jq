@@ -144,14 +144,17 @@ def countWanted: try (if option::readsChildren then live as $children | hole::nu
 def numberWanted:
   if (option::conditional | not) or hole::when then (if option::each then hole::forEach | length else 1 end) else 0 end;
 
-# Whether a dependency is ready, or not wanted.
+# Whether a dependency is ready as it is wanted now, unless it stays as it is, or not wanted.
 def dependencyReady:
+  (.metadata.generation // 0) as $generation
+  | (option::needs and lacking(.) != null) as $stays
+  | def current: .ready == true and (option::never or $stays or .generation == $generation);
   if option::listed then
-    (if option::needsList and lacking(.) != null then null else hole::wantedCount end) as $dependencyCount
+    (if option::needsList and $stays then null else hole::wantedCount end) as $dependencyCount
     | [listedObjects(hole::otherPrefix) | .value] as $dependencies
-    | all($dependencies[]; .ready == true and .uid != .deletedUID) and ($dependencies | length) == $dependencyCount
+    | all($dependencies[]; current and .uid != .deletedUID) and ($dependencies | length) == $dependencyCount
   else
-    observed(hole::other).ready == true
+    (observed(hole::other) | current)
     or option::conditional and (if option::readsChildren then live as $children | hole::wanted else hole::wanted end | not)
   end;
 
