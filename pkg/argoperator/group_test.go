@@ -10,6 +10,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/google/go-cmp/cmp"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -192,6 +193,34 @@ func TestGroupLogic(t *testing.T) {
 		"runtime workspace-two workspace-three", "logic-two workspace-two", "logic-three workspace-three",
 	}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestGroupAlerts requires that the alerts of a group are about metrics of its operators, whose
+// worker counts reconciles by operator.
+func TestGroupAlerts(t *testing.T) {
+	const install = "{group: all, monitoring: {prometheusRule: true}}"
+	result, err := argoperator.Generate([]argoperator.Source{member("one", install, ""), member("two", install, "")}, argoperator.Options{})
+	if err != nil || len(result.Findings) > 0 {
+		t.Fatal(err, result.Findings)
+	}
+	var found bool
+	for _, o := range result.Objects() {
+		rule, ok := o.(*monitoringv1.PrometheusRule)
+		if !ok {
+			continue
+		}
+		for _, r := range rule.Spec.Groups[0].Rules {
+			if r.Alert == "ArgoperatorReconcilesFailing" {
+				found = true
+				if expr := r.Expr.String(); strings.Count(expr, `operator=~"one|two"`) != 2 {
+					t.Errorf("the alert is about %s", expr)
+				}
+			}
+		}
+	}
+	if !found {
+		t.Error("there is no such alert")
 	}
 }
 

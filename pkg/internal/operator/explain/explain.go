@@ -87,11 +87,7 @@ func group(p *plan.Plan) *Group {
 	if len(p.Members) == 0 {
 		return nil
 	}
-	g := &Group{Name: p.Shared.Group, Sensors: len(p.Sensors)}
-	for _, m := range p.Members {
-		g.Operators = append(g.Operators, m.Operator.Name)
-	}
-	return g
+	return &Group{Name: p.Shared.Group, Operators: p.Operators(), Sensors: len(p.Sensors)}
 }
 
 func named(objects []manifest.Object) []Object {

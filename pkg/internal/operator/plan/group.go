@@ -75,8 +75,19 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	}
 	group.Grants = append(group.Grants, sharedGrants(&group.configured, group.Sensors)...)
 	group.Policies = accountPolicies(&group.decided)
-	group.Monitoring = monitoring.New(shared.Monitoring, watched(&group.configured, group.Sensors))
+	watched := watched(&group.configured, group.Sensors)
+	watched.Operators = group.Operators()
+	group.Monitoring = monitoring.New(shared.Monitoring, watched)
 	return group, 0, ""
+}
+
+// Operators returns the names of the operators of a group.
+func (p *Plan) Operators() []string {
+	var out []string
+	for _, m := range p.Members {
+		out = append(out, m.Operator.Name)
+	}
+	return out
 }
 
 // sharing returns the plan of an operator whose worker and Sensors are those of the group.

@@ -10,7 +10,7 @@ import (
 // watched returns what Prometheus watches of an operator.
 func watched(p *configured, sensors []Sensor) monitoring.Operator {
 	out := monitoring.Operator{
-		Name: p.Operator.Name, Namespace: p.Shared.Namespace, EventSource: p.Names.EventSource,
+		Name: p.Operator.Name, Operators: []string{p.Operator.Name}, Namespace: p.Shared.Namespace, EventSource: p.Names.EventSource,
 		RunsPods: p.Reconcile.Execution.RunsPods, Resync: p.Shared.Resync, Workers: p.Workers(),
 	}
 	for _, s := range sensors {

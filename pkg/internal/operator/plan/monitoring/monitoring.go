@@ -15,6 +15,7 @@ import (
 // Operator is what is watched.
 type Operator struct {
 	Name, Namespace string
+	Operators       []string // of a group: its operators; else the operator
 	EventSource     string
 	Sensors         []string
 	Fallbacks       []string // the triggers that send another request after a failure; the workers of a child as one
@@ -280,7 +281,7 @@ func workerDown(o Operator) Alert {
 func workerFailing(o Operator) Alert {
 	failed := func(result, window string) string {
 		return fmt.Sprintf("sum by (namespace, operator) (increase(%s[%s])) > 0",
-			"argoperator_reconciles_total"+workerSelector(o, fmt.Sprintf(", operator=%q, result=%q", o.Name, result)), window)
+			"argoperator_reconciles_total"+workerSelector(o, fmt.Sprintf(", %s, result=%q", operatorMatcher(o), result)), window)
 	}
 	return Alert{
 		Name: "ArgoperatorReconcilesFailing", For: 15 * time.Minute, Severity: Warning,
@@ -307,6 +308,14 @@ const longQueue = 10
 // workerSelector selects the pods of all workers, by the labels that Prometheus adds.
 func workerSelector(o Operator, more string) string {
 	return fmt.Sprintf("{namespace=%q, pod=~%q%s}", o.Namespace, o.Workers[0]+"-.+", more)
+}
+
+// operatorMatcher matches the metrics of the operators.
+func operatorMatcher(o Operator) string {
+	if len(o.Operators) == 1 {
+		return fmt.Sprintf("operator=%q", o.Operators[0])
+	}
+	return fmt.Sprintf("operator=~%q", strings.Join(o.Operators, "|"))
 }
 
 // increaseOf returns the PromQL of the increase of a counter within a window. It counts
