@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -98,6 +100,125 @@ func TestGroup(t *testing.T) {
 	}
 	if sensors != 1 || workers != 1 || len(triggers) != 41 {
 		t.Errorf("%d Sensors, %d workers, %d triggers", sensors, workers, len(triggers))
+	}
+}
+
+// TestGroupDedicatedWorker covers a worker that an operator of a group has for itself: its service account has the rights of
+// this operator alone, and the other workers do not change with it.
+func TestGroupDedicatedWorker(t *testing.T) {
+	card, note := member("card", "{group: all, networkPolicies: true}", ""), member("note", "{group: all, networkPolicies: true}", "")
+	shared := member("vault", "{group: all, networkPolicies: true}", "")
+	vault := renamed(shared, "{group: all", "{group: all, dedicatedWorker: true")
+	result, err := argoperator.Generate([]argoperator.Source{vault, card, note}, argoperator.Options{})
+	if err != nil || len(result.Findings) > 0 {
+		t.Fatal(err, result.Findings)
+	}
+	passesChecks(t, "group", []argoperator.Operator{{Bundle: argoperator.Bundle{Name: "all", Objects: result.Objects()}}})
+	var got []string
+	for _, o := range result.Objects() {
+		kind := o.GetObjectKind().GroupVersionKind().Kind
+		text := kind + " " + o.GetName()
+		switch o := o.(type) {
+		case *appsv1.Deployment:
+			pod := o.Spec.Template.Spec
+			text += " of " + pod.ServiceAccountName + " runs " + pod.Containers[0].Env[0].Value
+		case *rbacv1.ClusterRole:
+			var resources []string
+			for _, r := range o.Rules {
+				if r.APIGroups[0] == "example.com" {
+					resources = append(resources, r.Resources...)
+				}
+			}
+			text += " " + strings.Join(resources, " ")
+		case *rbacv1.Role:
+			for _, r := range o.Rules {
+				text += " " + strings.Join(r.Resources, " ")
+			}
+		case *rbacv1.ClusterRoleBinding:
+			text += " " + o.Subjects[0].Name
+		case *eventsv1.Sensor:
+			for _, trigger := range o.Spec.Triggers {
+				if trigger.Template.HTTP.URL == "http://all-worker-vault.argo-events.svc:8080/vault" {
+					text += " " + trigger.Template.Name
+				}
+			}
+		case *corev1.ConfigMap:
+			for name, config := range o.Data {
+				if strings.Contains(config, `"first": "all-worker"`) {
+					text += " " + name + " leaves the Sensors to another worker"
+				}
+			}
+		case *corev1.Service, *corev1.ServiceAccount, *networkingv1.NetworkPolicy:
+		default:
+			continue
+		}
+		if o.GetLabels()["app.kubernetes.io/name"] == "all" {
+			got = append(got, text)
+		}
+	}
+	if diff := cmp.Diff([]string{
+		"ServiceAccount all-source", "ServiceAccount all-sensor", "ServiceAccount all-worker", "ServiceAccount all-worker-vault",
+		"ClusterRole argo-events:all-source vaults cards notes",
+		"ClusterRole argo-events:all-worker cards cards/status notes notes/status",
+		"ClusterRole argo-events:all-worker.vault vaults vaults/status",
+		"ClusterRoleBinding argo-events:all-source all-source",
+		"ClusterRoleBinding argo-events:all-worker all-worker",
+		"ClusterRoleBinding argo-events:all-worker.vault all-worker-vault",
+		"Role all-worker eventsources sensors leases", "Role all-worker.vault leases",
+		"NetworkPolicy all", "NetworkPolicy all-eventbus", "NetworkPolicy all-worker", "NetworkPolicy all-worker-vault",
+		"ConfigMap all-operators", "ConfigMap all-operators-vault vault.json leaves the Sensors to another worker", "ConfigMap all-runtime",
+		"Service all-worker", "Service all-worker-vault",
+		"Deployment all-worker of all-worker runs /operator/operators/card.json:/operator/operators/note.json",
+		"Deployment all-worker-vault of all-worker-vault runs /operator/operators/vault.json",
+		"Sensor all vault-vault-1 vault-vault-2 vault-vault-3 vault-vault-4 vault-child-configmaps heartbeat-2",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
+
+	explained, err := argoperator.Explain([]argoperator.Source{vault, card, note}, argoperator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range explained.Reports {
+		accounts := map[string]bool{}
+		for _, p := range r.Permissions {
+			accounts[p.ServiceAccount] = true
+		}
+		want := map[string]bool{"all-source": true, "all-worker": r.Operator != "vault", "all-worker-vault": r.Operator == "vault"}
+		maps.DeleteFunc(want, func(_ string, has bool) bool { return !has })
+		if diff := cmp.Diff(want, accounts); diff != "" || r.Group.Pods != 4 {
+			t.Errorf("%s, %d pods: %s", r.Operator, r.Group.Pods, diff)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		before []argoperator.Source
+		want   string
+	}{
+		{"it joins", []argoperator.Source{card, note}, "all-worker-vault created"},
+		{"it leaves the shared worker", []argoperator.Source{shared, card, note}, "all-worker configured, all-worker-vault created"},
+		{"its schema changes", []argoperator.Source{renamed(vault, "maxLength=20", "maxLength=30"), card, note}, ""},
+		{"its child changes", []argoperator.Source{renamed(vault, "-vault\"", "-v\""), card, note}, "all-worker-vault configured"},
+		{"another changes", []argoperator.Source{vault, renamed(card, "-card\"", "-c\""), note}, "all-worker configured"},
+		{"another joins", []argoperator.Source{vault, card}, "all-worker configured"},
+	} {
+		earlier, findings, err := argoperator.Earlier(tt.before, argoperator.Options{})
+		if err != nil || findings.HasErrors() {
+			t.Fatal(err, findings)
+		}
+		changes, _, err := result.Compare(earlier)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range changes {
+			if c.Kind == "Deployment" {
+				got = append(got, strings.TrimPrefix(c.String(), "Deployment argo-events/"))
+			}
+		}
+		if got := strings.Join(got, ", "); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }
 
@@ -244,6 +365,8 @@ func TestGroupFindings(t *testing.T) {
 		{"a rotated token", "it is for Sensors that write", []argoperator.Source{member("one", "{group: all, tokenRotation: 8h}", "")}, "one.yaml:18: error: tokenRotation needs the direct engine, and install.group the worker engine"},
 		{"shards", "they have workers of their own", []argoperator.Source{member("one", "{group: all}", "  reconcile: {shards: 2}")}, "one.yaml:18: error: install.group and reconcile.shards cannot be combined"},
 		{"names", "the group names what is shared", []argoperator.Source{member("one", "{group: all, names: {sensor: mine}}", "")}, "one.yaml:18: error: this object is shared by the operators of install.group, which names it"},
+		{"a dedicated worker", "the others share theirs", []argoperator.Source{member("one", "{group: all, dedicatedWorker: true}", ""), member("two", "{group: all}", "")}, ""},
+		{"a dedicated worker without a group", "it has one anyway", []argoperator.Source{member("one", "{dedicatedWorker: true}", "")}, "one.yaml:18: error: dedicatedWorker needs install.group"},
 		{"not a name", "Kubernetes refuses it", []argoperator.Source{member("one", "{group: A_b}", "")}, "one.yaml:18: error: spec.install.group: \"A_b\" is not a DNS label"},
 		{"a long name", "Argo Events derives longer ones", []argoperator.Source{member("one", "{group: "+strings.Repeat("a", 41)+"}", "")}, "one.yaml:18: error: spec.install.group has 41 characters"},
 	} {

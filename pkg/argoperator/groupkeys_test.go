@@ -23,6 +23,7 @@ type settings = map[string]any
 // which group an operator is in, and for one of other engines.
 var twoValues = map[string][2]any{
 	"install.group":                            {},
+	"install.dedicatedWorker":                  {},
 	"install.namespace":                        {},
 	"install.eventBus.mode":                    {"existing", "managed"},
 	"install.eventBus.replicas":                {managed("replicas", 3), managed("replicas", 5)},

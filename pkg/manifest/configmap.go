@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -29,12 +28,12 @@ func configMaps(p *plan.Plan) []Object {
 			programs[name] = text
 		}
 	}
+	operators := p.Members
+	if len(operators) == 0 {
+		operators = []*plan.Plan{p}
+	}
 	var objects []Object
-	configs := map[string]string{}
-	for _, o := range operators(p) {
-		if reconciles {
-			configs[configFile(o)] = config(o.Runtime)
-		}
+	for _, o := range operators {
 		if !hasLogic(o) {
 			continue
 		}
@@ -44,21 +43,36 @@ func configMaps(p *plan.Plan) []Object {
 		}
 		objects = append(objects, configMap(p, o.Names.ConfigMap+o.Part(), logic))
 	}
-	if p.Reconcile.Execution.Stays {
-		objects = append(objects, configMap(p, operatorsConfigMap(p), configs))
-	} else {
-		maps.Copy(programs, configs)
+	objects = append(objects, operatorsConfigMaps(p)...)
+	if reconciles && !p.Reconcile.Execution.Stays {
+		programs[runtimeConfig] = config(p.Runtime)
 	}
 	return append(objects, configMap(p, p.Names.RuntimeConfigMap, programs))
 }
 
-// operatorsConfigMap is the name of the ConfigMap with the configurations of the operators of
-// a worker: with the programs, they would exceed what kubectl apply can store in an annotation.
-func operatorsConfigMap(p *plan.Plan) string {
-	if len(p.Members) > 0 {
-		return p.Operator.Name + "-operators"
+// operatorsConfigMaps have the configurations of the operators of a worker: with the programs,
+// they would exceed what kubectl apply can store in an annotation. Shards have one in common.
+func operatorsConfigMaps(p *plan.Plan) []Object {
+	var out []Object
+	for i, worker := range p.Workers() {
+		if i > 0 && len(p.Members) == 0 {
+			break
+		}
+		configs := map[string]string{}
+		for _, o := range p.RunBy(worker) {
+			configs[configFile(o)] = config(o.Runtime)
+		}
+		out = append(out, configMap(p, operatorsConfigMap(p, worker), configs))
 	}
-	return p.Operator.Name + "-config"
+	return out
+}
+
+// operatorsConfigMap is the name of that of a worker.
+func operatorsConfigMap(p *plan.Plan, worker string) string {
+	if len(p.Members) == 0 {
+		return p.Operator.Name + "-config"
+	}
+	return p.Operator.Name + "-operators" + strings.TrimPrefix(worker, p.Names.Worker)
 }
 
 // operatorsDir is where a pod has them.

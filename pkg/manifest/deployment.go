@@ -42,8 +42,9 @@ func workers(p *plan.Plan) []Object {
 		return nil
 	}
 	var out []Object
-	programs := digestOf(configMaps(p))
+	files := configMaps(p)
 	for _, name := range names {
+		pod := workerPod(p, name)
 		out = append(out, &appsv1.Deployment{
 			TypeMeta:   metav1.TypeMeta{APIVersion: appsv1.SchemeGroupVersion.String(), Kind: "Deployment"},
 			ObjectMeta: meta(p, name),
@@ -53,9 +54,9 @@ func workers(p *plan.Plan) []Object {
 				Strategy: appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType},
 				Template: corev1.PodTemplateSpec{
 					ObjectMeta: metav1.ObjectMeta{
-						Labels: podLabels(p, workerLabels(name)), Annotations: workerAnnotations(p, programs),
+						Labels: podLabels(p, workerLabels(name)), Annotations: workerAnnotations(p, digestOf(files, pod)),
 					},
-					Spec: workerPod(p, name),
+					Spec: pod,
 				},
 			},
 		})
@@ -69,12 +70,16 @@ func workerAnnotations(p *plan.Plan, programs string) map[string]string {
 	return out
 }
 
-// programsAnnotation of a pod has a digest of its ConfigMaps, so that a change replaces it.
+// programsAnnotation of a pod has a digest of its ConfigMaps, so that a change replaces it, and
+// no other worker of its group.
 const programsAnnotation = "argoperator.dev/programs"
 
-func digestOf(objects []Object) string {
+func digestOf(objects []Object, pod corev1.PodSpec) string {
 	sum := sha256.New()
 	for _, o := range objects {
+		if !slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.ConfigMap != nil && v.ConfigMap.Name == o.GetName() }) {
+			continue
+		}
 		data := o.(*corev1.ConfigMap).Data
 		for _, key := range slices.Sorted(maps.Keys(data)) {
 			fmt.Fprintf(sum, "%q %q\n", key, data[key])
@@ -119,18 +124,18 @@ func workerPod(p *plan.Plan, name string) corev1.PodSpec {
 		Affinity:                      more.Affinity,
 		ImagePullSecrets:              more.ImagePullSecrets,
 		PriorityClassName:             more.PriorityClassName,
-		ServiceAccountName:            p.ServiceAccount(plan.WorkerAccount),
+		ServiceAccountName:            p.ServiceAccount(p.AccountOf(name)),
 		AutomountServiceAccountToken:  &no,
 		EnableServiceLinks:            &no,
 		SecurityContext:               podSecurity(),
 		TerminationGracePeriodSeconds: &grace,
 		Containers:                    []corev1.Container{workerContainer(p, name)},
 		Volumes: []corev1.Volume{
-			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), configMapVolume("operators", operatorsConfigMap(p), nil),
+			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), configMapVolume("operators", operatorsConfigMap(p, name), nil),
 			emptyDir("tmp"), credentialsVolume(),
 		},
 	}
-	for _, o := range operators(p) {
+	for _, o := range p.RunBy(name) {
 		if !hasLogic(o) {
 			continue
 		}
@@ -144,7 +149,7 @@ func workerPod(p *plan.Plan, name string) corev1.PodSpec {
 			limited(emptyDir("logic-tmp"+part), "", logicTmpSize),
 			limited(emptyDir("workspace"+part), corev1.StorageMediumMemory, workspaceSize))
 	}
-	if slices.ContainsFunc(operators(p), hasLogic) {
+	if slices.ContainsFunc(p.RunBy(name), hasLogic) {
 		pod.Volumes = append(pod.Volumes, limited(emptyDir("state"), corev1.StorageMediumMemory, workspaceSize))
 	}
 	return pod
@@ -175,7 +180,7 @@ func workerContainer(p *plan.Plan, name string) corev1.Container {
 	c := *scriptContainer(p, "runtime", workerScript)
 	c.VolumeMounts = append(c.VolumeMounts, readOnly("operators", operatorsDir))
 	var configs []string
-	for _, o := range operators(p) {
+	for _, o := range p.RunBy(name) {
 		configs = append(configs, operatorsDir+"/"+configFile(o))
 	}
 	c.Env = []corev1.EnvVar{
@@ -191,11 +196,11 @@ func workerContainer(p *plan.Plan, name string) corev1.Container {
 	}
 	c.ReadinessProbe, c.LivenessProbe = probe("/readyz", 2, 3), probe("/healthz", 20, 3)
 	c.VolumeMounts = append(c.VolumeMounts, readOnly("credentials", credentialsDir))
-	if !slices.ContainsFunc(operators(p), hasLogic) {
+	if !slices.ContainsFunc(p.RunBy(name), hasLogic) {
 		return c
 	}
 	var workspaces []string
-	for _, o := range operators(p) {
+	for _, o := range p.RunBy(name) {
 		if hasLogic(o) {
 			workspaces = append(workspaces, workspaceDir+o.Part())
 			c.VolumeMounts = append(c.VolumeMounts, mount("workspace"+o.Part(), workspaceDir+o.Part()))

@@ -71,15 +71,6 @@ func build(p *plan.Plan, own, shared bool) []Object {
 	return objects
 }
 
-// operators returns the plans of the operators that objects are for: of a group all of its
-// members.
-func operators(p *plan.Plan) []*plan.Plan {
-	if len(p.Members) > 0 {
-		return p.Members
-	}
-	return []*plan.Plan{p}
-}
-
 // clusterMeta returns the metadata of a cluster-scoped object.
 func clusterMeta(p *plan.Plan, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{

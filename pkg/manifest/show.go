@@ -32,7 +32,7 @@ func shownSpec(p *plan.Plan) wfv1.WorkflowSpec {
 	spec.Templates = templates
 	for i := range templates {
 		templates[i].RetryStrategy = nil
-		templates[i].Volumes = append(templates[i].Volumes, configMapVolume("operators", operatorsConfigMap(p), nil))
+		templates[i].Volumes = append(templates[i].Volumes, configMapVolume("operators", operatorsConfigMap(p, p.Names.Worker), nil))
 		if c := templates[i].Container; c != nil {
 			inShown(p, c)
 		}

@@ -183,7 +183,7 @@ def is_for_another(config, key):
 
 def is_first(config):
     """Whether a worker does what one of them must do."""
-    return config["worker"] == (config.get("workers") or [config["worker"]])[0]
+    return config["worker"] == (config.get("first") or (config.get("workers") or [config["worker"]])[0])
 
 
 def place_of(entry, one, own):

@@ -505,6 +505,9 @@ type Install struct {
 	// worker and service accounts, and with them all rights. Generate all operators of a group with one command.
 	// +defaultText=none, the operator has its own objects
 	Group string `json:"group,omitempty"`
+	// Whether the operator has a worker for itself in its group, with a service account that has its rights alone.
+	// +default=false
+	DedicatedWorker bool `json:"dedicatedWorker,omitempty"`
 	// EventBus between the EventSource and the Sensors.
 	EventBus EventBus `json:"eventBus,omitempty"`
 	// Namespaces that the operator watches.

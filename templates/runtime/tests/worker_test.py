@@ -844,6 +844,14 @@ class LookTest(WorkerCase):
         self.watch(worker, 10)
         self.assertEqual((self.values(paths), first), ([first[0], first[0]], [first[0], None]))
 
+    def test_another_worker_of_the_group_replaces_the_pods(self):
+        self.config.update(first="platform-worker", worker="platform-worker-memcached")
+        worker, paths = self.silent()
+        self.watch(worker, 180)
+        self.assertEqual((self.cluster.writes(), self.values(paths)), ([], [None, None]))
+        worker.receive("memcached", {"heartbeat": "a", "sensor": "memcached"})
+        self.assertEqual(worker.keys.length(), 1, "it may have missed events, too")
+
     def test_heartbeats_of_several_sensors(self):
         worker = self.worker(sensors=["memcached", "memcached-2"])
         looks = []

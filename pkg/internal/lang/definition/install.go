@@ -45,6 +45,10 @@ func (c *checker) install() {
 	}
 	c.tokenRotation(in.TokenRotation, p.To("tokenRotation"))
 	c.installGroup(in.Group, p.To("group"))
+	if at := p.To("dedicatedWorker"); in.DedicatedWorker && in.Group == "" {
+		c.addKey(at, diag.ConflictingKeys, "dedicatedWorker needs install.group: an operator without a group has its own worker",
+			"remove the key, or add group")
+	}
 	if at := p.To("runtimeImage"); c.Written(at) {
 		c.image(in.RuntimeImage, at)
 	}

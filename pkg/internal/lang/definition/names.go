@@ -42,11 +42,18 @@ func derivedNames(in *v1alpha1.Install) []derivedName {
 		{"sourceServiceAccount", &n.SourceServiceAccount, "ServiceAccount", "-source", maxLabel},
 		{"sensorServiceAccount", &n.SensorServiceAccount, "ServiceAccount", "-sensor", maxLabel},
 		{"workflowServiceAccount", &n.WorkflowServiceAccount, "ServiceAccount", "-workflow", maxLabel},
-		{"worker", &n.Worker, "Deployment", "-worker", maxLabel},
+		{"worker", &n.Worker, "Deployment", workerSuffix, maxLabel},
 		{"resyncServiceAccount", &n.ResyncServiceAccount, "ServiceAccount", "-resync", maxLabel},
 		{"tokenSecret", &n.TokenSecret, "Secret", token, maxLabel},
 	}
 }
+
+// workerSuffix is that of a worker.
+const workerSuffix = "-worker"
+
+// WorkerName returns the name of the worker of an operator or of a group, if a definition
+// names no other.
+func WorkerName(of string) string { return of + workerSuffix }
 
 // usedNames returns the names that this definition may need. The Secret of the direct
 // engine is included only if the definition may run on it.

@@ -35,11 +35,19 @@ type Report struct {
 	Objects       []Object        `json:"objects"` // in apply order
 }
 
-// Group is what operators share an EventSource, Sensors and service accounts.
+// Group is what operators share an EventSource and Sensors, with their service accounts.
 type Group struct {
 	Name      string   `json:"name"`
 	Operators []string `json:"operators"`
 	Sensors   int      `json:"sensors"`
+	Pods      int      `json:"pods"` // that run all the time
+	Workers   []Worker `json:"workers"`
+}
+
+// Worker is a worker of a group. Its service account has the same name.
+type Worker struct {
+	Name      string   `json:"name"`
+	Operators []string `json:"operators"`
 }
 
 // kind is the kind of a report.
@@ -87,7 +95,12 @@ func group(p *plan.Plan) *Group {
 	if len(p.Members) == 0 {
 		return nil
 	}
-	return &Group{Name: p.Shared.Group, Operators: p.Operators(), Sensors: len(p.Sensors)}
+	g := &Group{Name: p.Shared.Group, Operators: p.Operators(), Sensors: len(p.Sensors)}
+	for _, w := range plan.GroupWorkers(p.Shared.Group, p.Members) {
+		g.Workers = append(g.Workers, Worker{w.Name, w.Operators})
+	}
+	g.Pods = int(p.Shared.Replicas) * (1 + g.Sensors + len(g.Workers))
+	return g
 }
 
 func named(objects []manifest.Object) []Object {

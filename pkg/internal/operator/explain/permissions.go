@@ -34,7 +34,7 @@ func permissions(p *plan.Plan) []Permission {
 			namespaces = []string{g.Namespace}
 		}
 		out = append(out, Permission{
-			Account: string(g.Account), ServiceAccount: p.ServiceAccount(g.Account),
+			Account: string(g.Account.Kind()), ServiceAccount: p.ServiceAccount(g.Account),
 			Verbs: slices.Clone(g.Verbs), Resource: resource(g.Resource, g.Group), Names: slices.Clone(g.Names),
 			Namespaces: namespaces, Held: g.Held, Why: g.Reason,
 		})

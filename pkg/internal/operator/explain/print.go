@@ -64,13 +64,7 @@ func (p Printer) report(w io.Writer, r Report) {
 		where,
 	)
 	if g := r.Group; g != nil {
-		terminal.Fprintf(
-			w,
-			"  group %s: %s share an EventSource, Sensors (%d), a worker and the service accounts\n",
-			g.Name,
-			strings.Join(g.Operators, ", "),
-			g.Sensors,
-		)
+		g.print(w)
 	}
 	if p.Security {
 		p.security(w, r.Security)
@@ -86,6 +80,20 @@ func (p Printer) report(w io.Writer, r Report) {
 	p.secrets(w, r.Secrets)
 	p.limits(w, r.Limits)
 	p.objects(w, r)
+}
+
+func (g Group) print(w io.Writer) {
+	all := strings.Join(g.Operators, ", ")
+	if len(g.Workers) == 1 {
+		terminal.Fprintf(w, "  group %s: %s share an EventSource, Sensors (%d), a worker and the service accounts; %d pods\n",
+			g.Name, all, g.Sensors, g.Pods)
+		return
+	}
+	terminal.Fprintf(w, "  group %s: %s share an EventSource, Sensors (%d) and their service accounts; %d pods\n",
+		g.Name, all, g.Sensors, g.Pods)
+	for _, one := range g.Workers {
+		terminal.Fprintf(w, "    worker %s, with its own service account: %s\n", one.Name, strings.Join(one.Operators, ", "))
+	}
 }
 
 func (p Printer) heading(w io.Writer, text string) {
@@ -188,7 +196,10 @@ func how(parts []Part, note string, before []Event) string {
 func (p Printer) permissions(w io.Writer, r Report) {
 	p.heading(w, "PERMISSIONS")
 	of := "of the service accounts"
-	if r.Group != nil {
+	switch g := r.Group; {
+	case g != nil && len(g.Workers) > 1:
+		of += "; that of a worker is for the operators that it runs, the others are shared by the group"
+	case g != nil:
 		of += ", shared by all operators of the group"
 	}
 	terminal.Fprintf(w, "  %s\n", of)

@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"slices"
-
-	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
-)
+import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
 
 // grants returns every permission with its reason. TestOperators of
 // pkg/internal/run/testsuite compares them with the requests that operators send: none may
@@ -37,7 +33,7 @@ func grants(p *configured, sensors []Sensor) []Grant {
 // resyncAccount returns the account that looks at all custom resources.
 func (p *decided) resyncAccount() Account {
 	if p.Reconcile.Execution.Stays {
-		return WorkerAccount
+		return p.workerAccounts()[0]
 	}
 	return ResyncAccount
 }
@@ -190,7 +186,11 @@ func resyncGrants(p *configured, kinds []Kind) []Grant {
 // sharedGrants returns those that operators of a group share.
 func sharedGrants(p *configured, sensors []Sensor) []Grant {
 	if p.Reconcile.Execution.Stays {
-		return slices.Concat(heartbeatGrants(p, sensors), elections(p), []Grant{leases(WorkerAccount)}, showGrants(p))
+		list := append(heartbeatGrants(p, sensors), elections(p)...)
+		for _, a := range p.workerAccounts() {
+			list = append(list, leases(a))
+		}
+		return append(list, showGrants(p)...)
 	}
 	list := append(heartbeatGrants(p, sensors), taskResults(ResyncAccount))
 	list = append(list, rotationGrants(p)...)

@@ -4,12 +4,14 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan/monitoring"
 )
 
 // Operators of one install.group share an EventSource, Sensors, a worker and service
-// accounts: those of the group's own plan. Each of them is planned as if it were the only
-// one of its group, with names of events and triggers that no other one has.
+// accounts: those of the group's own plan. It also has the workers, with their service
+// accounts, of operators that have a dedicated one. Each operator is planned as if it were
+// the only one of its group, with names of events and triggers that no other one has.
 
 // maxEntry limits the names of EventSource entries.
 const maxEntry = 63
@@ -29,6 +31,15 @@ func shortened(name string, most int) string {
 	}
 	return name
 }
+
+// dedicatedWorker returns the name of the worker that an operator of a group has for itself.
+func (p *declared) dedicatedWorker() string {
+	prefix := p.dedicatedWorkers()
+	return prefix + shortened(p.Operator.Name, maxWorker-len(prefix))
+}
+
+// maxWorker limits the names of workers, which are labels of their pods.
+const maxWorker = 63
 
 // maxPart limits what an operator of a group adds to the names of its container and volumes.
 const maxPart = 40
@@ -68,6 +79,9 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 		group.Members = append(group.Members, m.sharing(group))
 		held := slices.DeleteFunc(slices.Clone(m.Grants), func(g Grant) bool { return !g.Held })
 		for _, g := range append(ownGrants(&m.configured), held...) {
+			if g.Account == WorkerAccount {
+				g.Account = m.AccountOf(m.Names.Worker)
+			}
 			if !slices.ContainsFunc(group.Grants, func(had Grant) bool { return reflect.DeepEqual(had, g) }) {
 				group.Grants = append(group.Grants, g)
 			}
@@ -81,6 +95,14 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	return group, 0, ""
 }
 
+// RunBy returns the operators that a worker runs.
+func (p *Plan) RunBy(worker string) []*Plan {
+	if len(p.Members) == 0 {
+		return []*Plan{p}
+	}
+	return slices.DeleteFunc(slices.Clone(p.Members), func(m *Plan) bool { return m.Names.Worker != worker })
+}
+
 // Operators returns the names of the operators of a group.
 func (p *Plan) Operators() []string {
 	var out []string
@@ -90,10 +112,31 @@ func (p *Plan) Operators() []string {
 	return out
 }
 
+// GroupWorkers returns the workers of a group. The shared one, if there is one, is the first.
+func GroupWorkers(group string, members []*Plan) []GroupWorker {
+	var out []GroupWorker
+	for _, m := range members {
+		name, operator := m.Names.Worker, m.Operator.Name
+		i := slices.IndexFunc(out, func(w GroupWorker) bool { return w.Name == name })
+		switch {
+		case i >= 0:
+			out[i].Operators = append(out[i].Operators, operator)
+		case name == definition.WorkerName(group):
+			out = slices.Insert(out, 0, GroupWorker{name, []string{operator}})
+		default:
+			out = append(out, GroupWorker{name, []string{operator}})
+		}
+	}
+	return out
+}
+
 // sharing returns the plan of an operator whose worker and Sensors are those of the group.
 func (p *Plan) sharing(group *Plan) *Plan {
 	out := *p
 	out.Runtime.Sensors, out.Runtime.Group = group.Runtime.Sensors, group.Operator.Name
+	if first := group.Reconcile.Workers[0].Name; first != p.Names.Worker {
+		out.Runtime.First = first
+	}
 	if out.Runtime.Logic != nil {
 		logic := *out.Runtime.Logic
 		logic.Workspace = "workspace" + p.Part()
@@ -128,13 +171,16 @@ func sharedConfiguration(shared Shared, members []*Plan) configured {
 		digests = append(digests, m.Runtime.Digest)
 		events = append(events, slices.DeleteFunc(slices.Clone(m.Events), func(e Event) bool { return e.Interval != "" })...)
 	}
-	name := shared.Group
+	name, names := shared.Group, members[0].Names // which follow from that of the group
+	names.Worker = definition.WorkerName(name)
 	out := decided{
 		declared: declared{
-			Names: members[0].Names, Shared: shared, // the names follow from that of the group
+			Names: names, Shared: shared,
 			Operator: Operator{Name: name, Labels: ownLabels(name)},
 		},
-		Reconcile: Reconcile{Engine: Worker, Execution: execution(Worker), Shards: 1, Concurrency: concurrency},
+		Reconcile: Reconcile{
+			Engine: Worker, Execution: execution(Worker), Shards: 1, Concurrency: concurrency, Workers: GroupWorkers(name, members),
+		},
 	}
 	return configured{
 		decided: out, Events: append(events, heartbeatEvent(events)),
@@ -169,10 +215,14 @@ func Collision(members []*Plan) (one, other int, name string) {
 }
 
 // In returns the plan of an operator as a part of its group: with the Sensors, and with
-// the permissions, that all of them have.
+// the permissions, that it shares. Other workers of the group have permissions of their own.
 func (p *Plan) In(group *Plan) *Plan {
 	out := *p
-	out.Sensors, out.Grants, out.Members = group.Sensors, group.Grants, group.Members
+	worker := p.AccountOf(p.Names.Worker)
+	out.Sensors, out.Members = group.Sensors, group.Members
+	out.Grants = slices.DeleteFunc(slices.Clone(group.Grants), func(g Grant) bool {
+		return g.Account != worker && slices.Contains(group.workerAccounts(), g.Account)
+	})
 	return &out
 }
 

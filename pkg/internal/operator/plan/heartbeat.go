@@ -58,7 +58,11 @@ func finished(p *configured, sensors []Sensor) []Sensor {
 		sensors[i].Pod = p.Reconcile.Execution.SensorPod()
 		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest)})
 		if workers := p.Workers(); workers != nil {
-			sensors[i].Triggers = append(s.Triggers, toEach(workers, p.Runtime.Operator, heartbeatTrigger, name)...)
+			beats := toEach(workers, p.Runtime.Operator, heartbeatTrigger, name)
+			for i, w := range p.Reconcile.Workers {
+				beats[i].For = w.Operators[0]
+			}
+			sensors[i].Triggers = append(s.Triggers, beats...)
 			continue
 		}
 		sensors[i].Triggers = append(s.Triggers, Trigger{

@@ -94,6 +94,9 @@ func declare(d *definition.Definition) (declared, diag.List) {
 		Children: c.children(), Patches: c.patches(), Related: c.related(), Status: c.status(),
 	}
 	inferStatus(d, out.Status)
+	if spec.Install.DedicatedWorker {
+		out.Names.Worker = out.dedicatedWorker()
+	}
 	out.API, out.childMetadata = withSchemas(base, d), c.common
 	out.chooseNamespaces(d)
 	return out, c.findings

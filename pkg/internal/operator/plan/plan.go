@@ -8,9 +8,12 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan/monitoring"
 )
 
@@ -22,7 +25,7 @@ type Plan struct {
 	Grants     []Grant
 	Policies   []Policy
 	Monitoring monitoring.Monitoring
-	Members    []*Plan // of the plan of a group: the operators
+	Members    []*Plan // of the plan of a group: the operators, whichever worker runs them
 }
 
 // Operator identifies the operator on every emitted object.
@@ -181,7 +184,14 @@ type Reconcile struct {
 	ForceConflicts  bool                // take over fields that another field manager owns
 	Diagnoses       bool                // a pod asks the API server why it rejects a request of a Sensor
 	Concurrency     int                 // custom resources that the worker reconciles at a time
+	Workers         []GroupWorker       // of a group; the first one watches its Sensors
 	Shows           bool                // a worker runs a failed or annotated custom resource once as a Workflow
+}
+
+// GroupWorker is a worker of a group.
+type GroupWorker struct {
+	Name      string
+	Operators []string // that it runs
 }
 
 // StateLocation is where the direct engine stores the observed state of the children.
@@ -261,11 +271,22 @@ const (
 	WorkerAccount    Account = "worker"
 )
 
+// dedicatedAccount is the prefix of the account of the worker that an operator of a group has
+// for itself. No name of an operator contains a dot.
+const dedicatedAccount = WorkerAccount + "."
+
+// Kind returns the account that others of its kind have, too: that of a dedicated worker is of
+// the kind of a worker.
+func (a Account) Kind() Account {
+	kind, _, _ := strings.Cut(string(a), ".")
+	return Account(kind)
+}
+
 // Accounts returns the accounts in the order in which they are emitted.
 func (p *decided) Accounts() []Account {
 	switch {
 	case p.Reconcile.Execution.Stays:
-		return []Account{SourceAccount, SensorAccount, WorkerAccount}
+		return append([]Account{SourceAccount, SensorAccount}, p.workerAccounts()...)
 	case p.RotatesToken():
 		return []Account{SourceAccount, SensorAccount, ResyncAccount, TokenAccount}
 	case !p.Reconcile.Execution.RunsPods:
@@ -274,12 +295,43 @@ func (p *decided) Accounts() []Account {
 	return []Account{SourceAccount, SensorAccount, ReconcileAccount, ResyncAccount}
 }
 
+// workerAccounts returns the accounts of the workers. Shards have one in common.
+func (p *decided) workerAccounts() []Account {
+	var out []Account
+	for _, name := range p.Workers() {
+		if a := p.AccountOf(name); !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// AccountOf returns the account of a worker.
+func (p *declared) AccountOf(worker string) Account {
+	name, dedicated := strings.CutPrefix(worker, p.dedicatedWorkers())
+	if p.Shared.Group == "" || !dedicated {
+		return WorkerAccount
+	}
+	return dedicatedAccount + Account(name)
+}
+
+// dedicatedWorkers is the prefix of the names of the workers that operators of a group have
+// for themselves.
+func (p *declared) dedicatedWorkers() string { return definition.WorkerName(p.Shared.Group) + "-" }
+
 // Workers returns the names of the workers: of their Deployments, Services and Leases.
 func (p *decided) Workers() []string {
 	if !p.Reconcile.Execution.Stays {
 		return nil
 	}
-	names := []string{p.Names.Worker}
+	var names []string
+	for _, w := range p.Reconcile.Workers {
+		names = append(names, w.Name)
+	}
+	if names != nil {
+		return names
+	}
+	names = []string{p.Names.Worker}
 	for n := range p.Reconcile.Shards - 1 {
 		names = append(names, fmt.Sprintf("%s-%d", p.Names.Worker, n+2))
 	}
@@ -288,6 +340,9 @@ func (p *decided) Workers() []string {
 
 // ServiceAccount returns the name of an account's ServiceAccount.
 func (p *declared) ServiceAccount(a Account) string {
+	if name, dedicated := strings.CutPrefix(string(a), string(dedicatedAccount)); dedicated {
+		return p.dedicatedWorkers() + name
+	}
 	switch a {
 	case SourceAccount:
 		return p.Names.SourceServiceAccount
@@ -351,6 +406,7 @@ type Runtime struct {
 	Token             *RuntimeToken    `json:"token,omitempty"`       // the rotated token
 	Group             string           `json:"group,omitempty"`       // whose objects the operator shares
 	Worker            string           `json:"worker,omitempty"`      // its Deployment, Service and Lease; empty: Workflows reconcile
+	First             string           `json:"first,omitempty"`       // the worker that watches the group's Sensors; empty: this one
 	Workers           []string         `json:"workers,omitempty"`     // those that share the custom resources; empty: there is one
 	Concurrency       int              `json:"concurrency,omitempty"` // custom resources that the worker reconciles at a time
 	ResyncSeconds     int              `json:"resyncSeconds,omitempty"`

@@ -33,12 +33,15 @@ func drawTargets(d *drawing) *targets {
 	}
 	if len(t.specs) == 2 && d.rarely("group", 2) {
 		shared, _ := t.specs[0]["install"].(map[string]any)
-		for _, spec := range t.specs {
+		for i, spec := range t.specs {
 			install := with(spec["install"].(map[string]any), "group", "band")
 			for _, key := range []string{"admissionPolicies", "watchNamespaces"} { // members of a group agree on them
 				if delete(install, key); shared[key] != nil {
 					install[key] = shared[key]
 				}
+			}
+			if i == 1 && d.pick("group.dedicatedWorker", 2) == 0 {
+				install["dedicatedWorker"] = true
 			}
 			spec["install"], spec["reconcile"] = install, with(spec["reconcile"].(map[string]any), "engine", "worker")
 		}

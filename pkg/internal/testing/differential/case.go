@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing/fstest"
 
@@ -114,10 +115,10 @@ func (c *Case) given(crd *apiextensionsv1.CustomResourceDefinition, several bool
 func (c *Case) Definition(engine plan.Engine) []byte {
 	spec := maps.Clone(c.spec)
 	sections := map[string]map[string]any{}
-	for section, key := range map[string]string{"reconcile": "shards", "install": "group"} {
+	for section, keys := range map[string][]string{"reconcile": {"shards"}, "install": {"group", "dedicatedWorker"}} {
 		of, _ := spec[section].(map[string]any)
 		if of = maps.Clone(of); engine != plan.Worker {
-			delete(of, key)
+			maps.DeleteFunc(of, func(key string, _ any) bool { return slices.Contains(keys, key) })
 		}
 		sections[section] = of
 	}

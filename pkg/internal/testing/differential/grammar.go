@@ -455,6 +455,9 @@ func (d *definition) settings() {
 	}
 	if d.rarely("install.group", 6) && reconcile["shards"] == nil {
 		install["group"] = "crew"
+		if d.pick("install.dedicatedWorker", 2) == 0 {
+			install["dedicatedWorker"] = true
+		}
 	}
 	if d.rarely("install.policies", 6) {
 		install["admissionPolicies"] = false

@@ -150,8 +150,10 @@ func (r Requirements) own(o Identity) bool {
 func (r Requirements) doubtName(o Identity) string {
 	suffix, named := strings.CutPrefix(o.Name, r.Operator+"-")
 	common := o.Group == "" && o.Namespace != ""
-	if worker, number, _ := strings.Cut(suffix, "-"); worker == "worker" && strings.Trim(number, "0123456789") == "" {
-		suffix = worker // the Service of a further worker
+	shard := func(rest string) bool { return strings.Trim(rest, "0123456789") == "" }
+	switch first, rest, _ := strings.Cut(suffix, "-"); {
+	case r.Kind == "" && slices.Contains([]string{"worker", "operators", "logic"}, first), first == "worker" && shard(rest):
+		suffix = first // of one operator of a group, or the Service of a shard
 	}
 	if o.Namespace == "" || o.Name == r.Operator || named && (!common || slices.Contains(ownSuffixes, suffix)) {
 		return ""

@@ -59,6 +59,8 @@ func TestLeftovers(t *testing.T) {
 		{"a Secret", "its name is one that argoperator gives", own(object("v1", "Secret", "ours", "page-sensor-token", "")), "ours/Secret/page-sensor-token"},
 		{"a labelled Secret", "others have Secrets in the namespace, too", own(object("v1", "Secret", "ours", "prod-tls", "")), "?ours/Secret/prod-tls"},
 		{"a labelled Secret of a similar name", "the operator has no such Secret", own(object("v1", "Secret", "ours", "page-tls", "")), "?ours/Secret/page-tls"},
+		{"a Service of a shard", "its name is one that argoperator gives", own(object("v1", "Service", "ours", "page-worker-2", "")), "ours/Service/page-worker-2"},
+		{"a labelled Service", "no shard has such a name", own(object("v1", "Service", "ours", "page-worker-x", "")), "?ours/Service/page-worker-x"},
 		{"a labelled Sensor", "the operator has no Sensor of this name", own(object("argoproj.io/v1alpha1", "Sensor", "ours", "of-others", "")), "?ours/Sensor/of-others"},
 		{"a child", "the definition no longer has it", children(object("v1", "Secret", "shop", "one", ofCart+written)), "shop/Secret/one"},
 		{"a child that nothing owns", "the annotation names its custom resource", children(object("v1", "ConfigMap", "shared", "one", unowned+written)), "shared/ConfigMap/one"},
@@ -92,6 +94,13 @@ func TestLeftovers(t *testing.T) {
 				t.Errorf("%s: %s, want %s", tt.reason, text, tt.want)
 			}
 		})
+	}
+	group := Requirements{Operator: "page", Namespace: "ours"}
+	for name, doubtful := range map[string]bool{"page-worker-x": false, "page-operators-x": false, "page-logic-x": false, "page-token-x": true} {
+		identity := Identity{schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "ours", name}
+		if doubt := group.doubtName(identity); (doubt != "") != doubtful {
+			t.Errorf("of an operator of a group, %s: %q", name, doubt)
+		}
 	}
 	check := leftovers(&visit{ctx: context.Background(), ask: own(object("argoproj.io/v1alpha1", "Sensor", "ours", "page-status", "")).
 		with("notin", items(object("v1", "Secret", "shop", "one", ofCart+written), object("v1", "Secret", "shop", "two", ofCart+written),

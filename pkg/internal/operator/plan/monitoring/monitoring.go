@@ -307,7 +307,13 @@ const longQueue = 10
 
 // workerSelector selects the pods of all workers, by the labels that Prometheus adds.
 func workerSelector(o Operator, more string) string {
-	return fmt.Sprintf("{namespace=%q, pod=~%q%s}", o.Namespace, o.Workers[0]+"-.+", more)
+	pods := o.Workers[0] + "-.+" // also those of shards
+	for _, name := range o.Workers[1:] {
+		if !strings.HasPrefix(name, o.Workers[0]+"-") {
+			pods += "|" + name + "-.+"
+		}
+	}
+	return fmt.Sprintf("{namespace=%q, pod=~%q%s}", o.Namespace, pods, more)
 }
 
 // operatorMatcher matches the metrics of the operators.
