@@ -60,6 +60,7 @@ var guarantees = []guarantee{
 	{"redefined", "Another definition is applied while events are in flight: all custom resources follow it", "a replay when a Sensor subscribes"},
 	{"upgrade", "An operator is applied over one of an earlier version and definition: children stay, leftovers are listed", "labels, and the same names for the same objects"},
 	{"group", "Operators of one `install.group` share a Sensor; one joins while custom resources of the others change", "a replay for each Sensor whose programs change"},
+	{"platform", "Twenty operators of one `install.group` run in three pods with at most 250 MiB; another one joins, and gets a dedicated worker, while custom resources of the others change", "a shared worker; the same replay"},
 	{"listed-rename", "A child gets another name or namespace: the new object is created, the old one is deleted", "the list of the objects in the observed state"},
 	{"listed-many", "`forEach` grows to 200 items and shrinks to 20", "the same; one request of a trigger after the other"},
 	{"listed-foreign-namespace", "A child in another namespace and a cluster-scoped one are created again when someone deletes them, and are deleted with their custom resource", "the list, and a finalizer"},
