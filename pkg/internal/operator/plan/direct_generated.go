@@ -4847,22 +4847,21 @@ var shared52 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stays"}}},
 		Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Op: 15},
-		Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
-	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "option::needsList"}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "$stays"}}}, Op: 14}, Then: &gojq.Query{
-			Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-			Func: &gojq.Func{Name: "hole::wantedCount"}}}}}}, Right: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "hole::otherPrefix"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "value"}}}, Op: 1}}}}, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "all",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Type: 7, Func: &gojq.Func{Name: "$latest"}}}, Op: 8}, Op: 15}, Op: 14}}},
+	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::needsList"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stays"}}},
+			Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedCount"}}}}}},
+		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+			Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "hole::otherPrefix"}}}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Op: 1}}}},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 					Name: "$dependencies"}, SuffixList: []*gojq.Suffix{{Iter: true}}}},
 					{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "current"}}},
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
@@ -4872,7 +4871,7 @@ var shared52 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
 				Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$dependencyCount"}}}, Op: 8}, Op: 14}, Patterns: []*gojq.Pattern{
-			{Name: "$dependencies"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$dependencyCount"}},
+				{Name: "$dependencies"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$dependencyCount"}},
 		Op: 1}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::other"}}}}}}},
@@ -4890,7 +4889,7 @@ var shared52 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 
 var shared53 = gojq.Pattern{Name: "$stays"}
 
-var shared54 = gojq.Pattern{Name: "$generation"}
+var shared54 = gojq.Pattern{Name: "$latest"}
 
 var shared55 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{

@@ -146,9 +146,9 @@ def numberWanted:
 
 # Whether a dependency is ready as it is wanted now, unless it stays as it is, or not wanted.
 def dependencyReady:
-  (.metadata.generation // 0) as $generation
+  (.metadata.generation // 0) as $latest
   | (option::needs and lacking(.) != null) as $stays
-  | def current: .ready == true and (option::never or $stays or .generation == $generation);
+  | def current: .ready == true and (option::never or $stays or .generation == $latest);
   if option::listed then
     (if option::needsList and $stays then null else hole::wantedCount end) as $dependencyCount
     | [listedObjects(hole::otherPrefix) | .value] as $dependencies
