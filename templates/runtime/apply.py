@@ -57,9 +57,9 @@ def apply_desired(run, cr, state):
         text = "; ".join(str(failure) for failure in failures)
         record_failure(run, cr, state["generation"], text, status)
         return min(failure.code for failure in failures)
+    decorate(run, cr, response)
     if state["finalizing"]:
         return finalize(run, cr, state["generation"], response, status)
-    decorate(run, cr, response)
     report_ready(run, cr, state["generation"], status, live, held)
     store_related(run, cr, state)
     schedule_run(run, cr, response.get("resyncAfterSeconds"))
@@ -148,6 +148,7 @@ def finalize(run, cr, generation, response, status):
         waiting = "waiting for " + (", ".join(map(display_name, blocking)) or "the logic's clean-up")
         log(f"finalizing: {waiting}; a later event or the resync continues")
         write_status(run, cr, generation, status, [condition("Ready", "False", "Finalizing", waiting)])
+        schedule_run(run, cr, response.get("resyncAfterSeconds"))
         return 0
     return remove_finalizer(run, cr)
 

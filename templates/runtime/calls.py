@@ -140,8 +140,9 @@ class Stopped(Failed):
 class Hook:
     """Sends the request to a server in the logic's container."""
 
-    def __init__(self, port, path, seconds):
-        self.port, self.path, self.seconds, self.kept = port, path, seconds, threading.local()
+    def __init__(self, logic):
+        self.port, self.seconds, self.kept = logic["port"], logic["seconds"], threading.local()
+        self.paths = logic["path"], logic["finalizePath"]
         self.stopping = False  # the server ends at the same time, maybe earlier
 
     def call(self, run):
@@ -149,7 +150,7 @@ class Hook:
         with open(run.env["ARGOPERATOR_REQUEST"], "rb") as file:
             request = file.read()
         try:
-            status, text = self._answer(request, time.monotonic() + self.seconds)
+            status, text = self._answer(self.paths[run.finalizing], request, time.monotonic() + self.seconds)
         except TimeoutError:
             return f"logic: no answer on port {self.port} after {self.seconds:g} s"
         except (OSError, http.client.HTTPException) as error:
@@ -160,7 +161,7 @@ class Hook:
             file.write(text)
         return ""
 
-    def _answer(self, request, until):
+    def _answer(self, path, request, until):
         """The status and the body. Tries again while the server starts, where it has closed the connection of an earlier call,
         and once where it closes a new one."""
         again = True
@@ -170,7 +171,7 @@ class Hook:
             if fresh:
                 connection = self.kept.connection = http.client.HTTPConnection("127.0.0.1", self.port)
             try:
-                return self._once(connection, request, until)
+                return self._once(connection, path, request, until)
             except (OSError, http.client.HTTPException) as error:
                 self._drop()
                 if isinstance(error, TimeoutError):
@@ -184,11 +185,11 @@ class Hook:
                 if self.stopping:
                     raise Stopped("the logic stops with its pod") from None
 
-    def _once(self, connection, request, until):
+    def _once(self, connection, path, request, until):
         connection.timeout = max(until - time.monotonic(), 0.001)
         if connection.sock:
             connection.sock.settimeout(connection.timeout)
-        connection.request("POST", self.path, request, {"Content-Type": "application/json"})
+        connection.request("POST", path, request, {"Content-Type": "application/json"})
         answer = connection.getresponse()
         text = b""
         while len(text) <= RESPONSE_LIMIT:

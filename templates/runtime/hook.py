@@ -33,7 +33,8 @@ def ask_logic(run, cr, state):
     read_related(run, cr, state)
     children = by_kind(run, run.kinds(), live)
     related = by_kind(run, run.related, [one for ones in state["related"].values() for one in ones])
-    request = {"parent": cr, "children": children, "related": related, "finalizing": state["finalizing"]}
+    run.finalizing = state["finalizing"]
+    request = {"parent": cr, "children": children, "related": related, "finalizing": run.finalizing}
     if run.config.get("existing"):  # the names of Metacontroller's DecoratorController
         request.update(object=cr, attachments=children)
     write(run.state("state.json"), json.dumps(state))
@@ -63,7 +64,8 @@ def by_kind(run, kinds, objects):
 def relative_name(run, child):
     """The key of a child in the request, as in Metacontroller; a child in another namespace needs its namespace too."""
     namespace, name = child["metadata"].get("namespace"), child["metadata"]["name"]
-    return name if not namespace or namespace == run.namespace else f"{namespace}/{name}"
+    short = namespace == run.namespace and (run.config.get("logic") or {}).get("version") != "v2"
+    return name if not namespace or short else f"{namespace}/{name}"
 
 
 def exit_code_of(run, container):

@@ -24,6 +24,7 @@ class Run:
         self.config = config or read_config(env["ARGOPERATOR_CONFIG"])
         self.recorded = False  # whether a failure is in the status
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
+        self.finalizing = False  # whether the logic is asked to clean up
         self.shown = None      # in a worker: where the Workflow is that shows the failure of a custom resource, or ""
         self.refers = None     # in a worker: stores what the custom resource refers to, before that is read
         self.before, self.after = {}, None  # in a worker: by uid, what the run before and this one have applied

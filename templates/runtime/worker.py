@@ -55,7 +55,7 @@ def logic_of(logic, workspace):
     if not logic:
         return None
     if logic.get("port"):
-        return Hook(logic["port"], logic["path"], logic["seconds"])
+        return Hook(logic)
     return Programs(workspace, logic["seconds"])
 
 

@@ -396,13 +396,20 @@ const (
 	MetricsPort = 7777 // as in the pods of Argo Events
 )
 
-// Hook is a server that answers like the sync hook of Metacontroller: see [servers](../how-to/logic.md#a-server).
+// Hook is a server that answers like the hooks of Metacontroller: see [servers](../how-to/logic.md#a-server).
 type Hook struct {
 	// Port on which the server listens.
 	Port int32 `json:"port" jsonschema:"minimum=1,maximum=65535"`
 	// Path of the requests.
 	// +default=/sync
 	Path string `json:"path,omitempty"`
+	// Path of the requests with `finalizing: true`, if it is another one. It needs `finalizer`.
+	// +defaultText=`path`
+	FinalizePath string `json:"finalizePath,omitempty"`
+	// Keys of objects in the request, as in Metacontroller: with `v1` the name of an object in the namespace of the custom
+	// resource, with `v2` always `NAMESPACE/NAME`. The key of a cluster-scoped object is its name.
+	// +default=v1
+	Version string `json:"version,omitempty" jsonschema:"enum=v1,enum=v2"`
 }
 
 // EnvVar is an environment variable: a value, or a key of a Secret.

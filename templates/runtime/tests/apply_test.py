@@ -134,6 +134,12 @@ class FinalizeTest(Case):
                 self.assertIn(FINALIZER, self.live()["metadata"]["finalizers"])
                 self.assertEqual((self.condition("Ready")["reason"], self.condition("Ready")["message"]), ("Finalizing", want))
 
+    def test_what_it_asks_for_meanwhile(self):
+        self.config.update(timer="memcached-timer", decorate=True)
+        self.assertEqual(self.reconcile([], finalized=False, resyncAfterSeconds=60, labels={"left": "none"}), 0, self.out)
+        self.assertEqual(self.live()["metadata"]["labels"], {"left": "none"})
+        self.assertEqual(len([path for path in self.cluster.objects if "/workflows/memcached-timer-" in path]), 1)
+
     def test_waits_for_children_without_owner(self):
         self.cluster.put(ROLES + "/r", {"metadata": dict(labels(), finalizers=["slow"])})
         self.assertEqual(self.reconcile([], finalized=True), 0)

@@ -29,6 +29,15 @@ class ReadTest(Case):
             "gone": False, "uid": "cr-uid", "generation": 3, "finalizing": False, "related": {}, "digest": NOTHING_RELATED})
         self.assertFalse(os.path.exists(self.path("response.json")), "a stale response")
 
+    def test_keys(self):
+        self.cr()
+        self.cluster.put(DEPLOYMENTS + "/one", deployment(**labels()))
+        for logic, want in ({"version": "v1"}, "one"), ({"version": "v2"}, "team/one"), ({}, "one"):
+            with self.subTest(**logic):
+                self.config["logic"] = logic
+                self.assertEqual(self.run_command("read"), 0)
+                self.assertEqual(list(self.load("request.json")["children"]["Deployment.apps/v1"]), [want])
+
     def test_gone(self):
         for reason, metadata in (("not found", None), ("deleted, others' finalizers", {
                 "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["other"]})):

@@ -674,10 +674,10 @@ class HookTest(Case):
         super().setUp()
         self.clients = []
         self.write("request.json", {"parent": "x"})
-        self.run_ = types.SimpleNamespace(env=self.env)
+        self.run_ = types.SimpleNamespace(env=self.env, finalizing=False)
 
     def hook(self, port, seconds):
-        hook = Hook(port, "/sync", seconds)
+        hook = Hook({"port": port, "path": "/sync", "finalizePath": "/finalize", "seconds": seconds})
         self.addCleanup(hook.close)
         return hook
 
@@ -696,6 +696,13 @@ class HookTest(Case):
         self.assertEqual([hook.call(self.run_) for _ in range(3)], ["", "", ""])
         self.assertEqual(len(set(self.clients)), 1)
         self.assertEqual(self.load("response.json"), {"parent": "x"})
+
+    def test_paths(self):
+        self.answers = lambda handler, _: self.send(handler, json.dumps(handler.path).encode())
+        hook = self.hook(self.serve(), 5)
+        for finalizing, path in ((False, "/sync"), (True, "/finalize"), (False, "/sync")):
+            self.run_.finalizing = finalizing
+            self.assertEqual((hook.call(self.run_), self.load("response.json")), ("", path))
 
     def test_a_closed_connection(self):
         def answer(handler, body):

@@ -30,6 +30,8 @@ func (c *checker) defaults() {
 		}
 		if hook := spec.Logic.Hook; hook != nil {
 			fill(&hook.Path, "/sync")
+			fill(&hook.FinalizePath, hook.Path)
+			fill(&hook.Version, "v1")
 		}
 		if spec.Logic.Resources == nil {
 			spec.Logic.Resources = &v1alpha1.Resources{

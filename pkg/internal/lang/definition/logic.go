@@ -52,9 +52,21 @@ func (c *checker) hook(h v1alpha1.Hook, p source.Path) {
 			c.add(p.To("port"), diag.BadValue, fmt.Sprintf("port is %d, want 1 to 65535", h.Port), "")
 		}
 	}
-	if u, err := url.ParseRequestURI(h.Path); err != nil || u.RequestURI() != h.Path {
-		c.add(p.To("path"), diag.BadValue, fmt.Sprintf("%q is not the path of an address", h.Path),
-			"write a path that begins with /, such as /sync")
+	c.urlPath(h.Path, p.To("path"), "/sync")
+	if at := p.To("finalizePath"); c.Written(at) {
+		c.urlPath(h.FinalizePath, at, "/finalize")
+		if !c.Written(source.PathOf("spec", "finalizer")) {
+			c.addKey(at, diag.ConflictingKeys, "finalizePath has no effect without spec.finalizer",
+				"write finalizer: {} in spec, or remove the key")
+		}
+	}
+}
+
+// urlPath checks a path of the server.
+func (c *checker) urlPath(text string, p source.Path, example string) {
+	if u, err := url.ParseRequestURI(text); err != nil || u.RequestURI() != text {
+		c.add(p, diag.BadValue, fmt.Sprintf("%q is not the path of an address", text),
+			"write a path that begins with /, such as "+example)
 	}
 }
 

@@ -458,7 +458,7 @@ func configureWorker(r *Runtime, p *decided) {
 	if p.Logic.Image != "" {
 		r.Logic = &RuntimeLogic{Seconds: p.Shared.TimeoutSeconds}
 		if hook := p.Logic.Hook; hook != nil {
-			r.Logic.Port, r.Logic.Path = hook.Port, hook.Path
+			r.Logic.Port, r.Logic.Path, r.Logic.FinalizePath, r.Logic.Version = hook.Port, hook.Path, hook.FinalizePath, hook.Version
 		}
 	}
 }

@@ -415,10 +415,12 @@ type Runtime struct {
 
 // RuntimeLogic configures how a worker calls the logic.
 type RuntimeLogic struct {
-	Seconds   int64  `json:"seconds"`        // the time limit of a call
-	Port      int32  `json:"port,omitempty"` // of the hook; 0: the command is started for each call
-	Path      string `json:"path,omitempty"`
-	Workspace string `json:"workspace,omitempty"` // its directory, if other operators have theirs
+	Seconds      int64  `json:"seconds"`        // the time limit of a call
+	Port         int32  `json:"port,omitempty"` // of the hook; 0: the command is started for each call
+	Path         string `json:"path,omitempty"`
+	FinalizePath string `json:"finalizePath,omitempty"`
+	Version      string `json:"version,omitempty"`   // of the keys in the request
+	Workspace    string `json:"workspace,omitempty"` // its directory, if other operators have theirs
 }
 
 // RuntimeToken configures the rotation of the Sensors' token.

@@ -55,13 +55,13 @@ class Served(Hook):
     """Lets the simulation run the server."""
 
     def __init__(self, simulation, logic):
-        super().__init__(logic["port"], logic["path"], logic["seconds"])
+        super().__init__(logic)
         self.simulation = simulation
 
-    def _once(self, connection, request, until):
+    def _once(self, connection, path, request, until):
         connection.port = self.asked("serve")
         try:
-            return super()._once(connection, request, until)
+            return super()._once(connection, path, request, until)
         except (OSError, http.client.HTTPException):
             self.asked("lost")
             raise

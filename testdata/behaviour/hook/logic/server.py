@@ -4,14 +4,22 @@ import os
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 
-def answer(request):
-    parent, spec = request["parent"], request["parent"]["spec"]
-    if request["finalizing"]:
-        return {"children": [], "finalized": not request["children"]["ConfigMap.v1"]}
-    name = parent["metadata"]["name"]
+def sync(request):
+    name, spec = request["parent"]["metadata"]["name"], request["parent"]["spec"]
     pages = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{name}-{number}"}, "data": {"text": spec["text"]}}
              for number in range(spec["copies"])]
     return {"children": pages, "status": {"made": len(pages)}}
+
+
+def finalize(request):
+    """Takes the pages away one at a time, the last one first."""
+    assert request["finalizing"]
+    left = sorted(request["children"]["ConfigMap.v1"])
+    request["parent"]["spec"]["copies"] = max(len(left) - 1, 0)
+    return {**sync(request), "finalized": not left}
+
+
+PATHS = {"/hooks/sync": sync, "/hooks/finalize": finalize}
 
 
 class Hook(BaseHTTPRequestHandler):
@@ -21,9 +29,9 @@ class Hook(BaseHTTPRequestHandler):
         if text == "end":
             print("told to end", flush=True)
             os._exit(3)
-        self.send_response({"broken": 500}.get(text, 200 if self.path == "/hooks/sync" else 404))
+        self.send_response({"broken": 500}.get(text, 200 if self.path in PATHS else 404))
         self.end_headers()
-        self.wfile.write(b"out of ink\n" if text == "broken" else json.dumps(answer(request)).encode())
+        self.wfile.write(b"out of ink\n" if text == "broken" else json.dumps(PATHS[self.path](request)).encode())
 
 
 HTTPServer(("", 87), Hook).serve_forever()
