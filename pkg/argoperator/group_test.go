@@ -138,7 +138,7 @@ func TestGroupDedicatedWorker(t *testing.T) {
 			text += " " + o.Subjects[0].Name
 		case *eventsv1.Sensor:
 			for _, trigger := range o.Spec.Triggers {
-				if trigger.Template.HTTP.URL == "http://all-worker-vault.argo-events.svc:8080/vault" {
+				if trigger.Template.HTTP.URL == "http://all-worker-vault.argo-events.svc:7778/vault" {
 					text += " " + trigger.Template.Name
 				}
 			}

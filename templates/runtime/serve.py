@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The process of a worker: its endpoints, its Lease, its end.
 
-Port 8080 takes the events of the Sensor; what a forged one can cause is one reconcile of a custom resource that exists.
+Port 7778 takes the events of the Sensor; what a forged one can cause is one reconcile of a custom resource that exists.
 Port 7777 has /metrics, /healthz and /readyz. ARGOPERATOR_PORTS has other ports for tests.
 """
 import contextlib
@@ -20,7 +20,7 @@ from lease import RENEWAL, Lease
 from run import deep_thread, read_configs, utc_now
 from worker import Worker
 
-PORTS = "8080 7777"    # of the events, and of what is observed
+PORTS = "7778 7777"    # of the events, and of what is observed
 BODY_LIMIT = 64 << 10  # bytes of an event
 CONNECTIONS = 256      # at a time
 IDLE = 120             # seconds after which a connection without requests is closed

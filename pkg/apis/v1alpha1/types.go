@@ -392,7 +392,7 @@ type Logic struct {
 
 // Ports of a pod that the definition's own programs cannot have.
 const (
-	EventsPort  = 8080 // of a worker, for the events of the Sensor
+	EventsPort  = 7778 // of a worker, for the events of the Sensor; hooks often use 8080
 	MetricsPort = 7777 // as in the pods of Argo Events
 )
 
