@@ -381,8 +381,8 @@ type Logic struct {
 	// +default=false
 	ResyncAfter bool `json:"resyncAfter,omitempty"`
 	// Which changes of children call the program: `Needed` for the [changes that can
-	// matter](../how-to/logic.md#when-the-program-is-called), `All` also for their creation and every change of their
-	// status, except during a rollout. Each call costs a pod.
+	// matter](../how-to/logic.md#when-the-program-is-called), `All` also for their creation, the operator's own changes of
+	// them, and every change of their status, except during a rollout. Each call costs a pod.
 	// +default=Needed
 	ChildChanges string `json:"childChanges,omitempty" jsonschema:"enum=Needed,enum=All"`
 	// Requests and limits of the container.

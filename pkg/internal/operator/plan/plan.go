@@ -159,7 +159,7 @@ type Logic struct {
 	Env         []v1alpha1.EnvVar
 	Resources   v1alpha1.Resources
 	ResyncAfter bool // it may request another run after a delay
-	EveryChange bool // the creation and every change of the status of a child run it
+	EveryChange bool // the creation of a child, its change by the operator and every change of its status run it
 	Chart       bool `json:",omitempty"` // it renders a Helm chart
 	Files       []File
 	Parameters  []File

@@ -8,7 +8,9 @@ def sync(request):
     name, spec = request["parent"]["metadata"]["name"], request["parent"]["spec"]
     pages = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"{name}-{number}"}, "data": {"text": spec["text"]}}
              for number in range(spec["copies"])]
-    return {"children": pages, "status": {"made": len(pages)}}
+    live = request["children"]["ConfigMap.v1"]
+    current = sum(live.get(page["metadata"]["name"], {}).get("data") == page["data"] for page in pages)
+    return {"children": pages, "status": {"current": current}}
 
 
 def finalize(request):

@@ -3,7 +3,7 @@
 # Event: an object with the labels of a child. It passes when another client changed or
 # deleted it, when its readiness changed, or when a field changed that the status reads; if
 # logic wants every change, also when it was created or its status changed. A write of the
-# operator itself has a newer time in managedFields and does not pass. During a rollout,
+# operator itself has a newer time in managedFields and passes only then. During a rollout,
 # counters do not pass either, because each passed event starts a reconcile; the event that
 # ends the rollout does.
 
@@ -45,7 +45,7 @@ def met: [hole::met];
       .type == "DELETE"
       or option::everyChange and .type == "ADD"
       or $old != null and
-        if ($new | wantedState) != ($old | wantedState) then ($new | applied) == ($old | applied)
+        if ($new | wantedState) != ($old | wantedState) then option::everyChange or ($new | applied) == ($old | applied)
         else
           ($new | shown) != ($old | shown) and ((option::rollouts | not) or ($new | rolling | not))
           or option::readyWhen and ($new | met) != ($old | met)
@@ -59,6 +59,7 @@ def met: [hole::met];
   + (if option::templates then
        {priority: 0,
         desired: (if .type != "DELETE" and $old != null and ($new | wantedState) != ($old | wantedState)
-            and ($new | ownFields) != ($old | ownFields) then "drift" else "" end)}
+            and ($new | ownFields) != ($old | ownFields)
+            and ((option::everyChange | not) or ($new | applied) == ($old | applied)) then "drift" else "" end)}
      else {} end)
   + (if option::podPerStep then {generation: ""} else {} end)
