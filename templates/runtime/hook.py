@@ -121,6 +121,10 @@ def read_response(run):
         problems = condition_problems(response["status"].get("conditions"))
     if problems:
         raise Refused("the logic's response is invalid: " + "; ".join(problems))
+    if (run.config.get("logic") or {}).get("port"):  # hooks of Metacontroller may send one, which has no effect there either
+        for index, child in enumerate(response["children"]):
+            if isinstance(child, dict) and child.pop("status", None):
+                log(f"ignored children[{index}].status")
     return response
 
 

@@ -38,6 +38,15 @@ class ReadTest(Case):
                 self.assertEqual(self.run_command("read"), 0)
                 self.assertEqual(list(self.load("request.json")["children"]["Deployment.apps/v1"]), [want])
 
+    def test_status_of_a_child(self):
+        for logic, code in ({"port": 80}, 0), ({}, 2):
+            with self.subTest(**logic):
+                self.cluster.reset()
+                self.cr()
+                self.config["logic"] = logic
+                self.assertEqual(self.reconcile([dict(deployment(), status={"replicas": 1})]), code, self.out)
+                self.assertIn("children[0]", self.out)
+
     def test_gone(self):
         for reason, metadata in (("not found", None), ("deleted, others' finalizers", {
                 "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["other"]})):
