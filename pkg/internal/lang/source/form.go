@@ -80,6 +80,7 @@ var examples = map[string]string{
 	"Permission.apiGroups":    `[""]`,
 	"Permission.resources":    "[configmaps]",
 	"Permission.verbs":        "[get]",
+	"SecretReference.name":    "registry",
 	"childMetadata":           "{labels: {team: a}}",
 	"labels":                  "{team: a}",
 	"annotations":             "{team: a}",
