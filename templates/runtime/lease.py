@@ -44,9 +44,9 @@ class Lease:
         """Takes or renews the Lease, if it is free or this process has it. Returns whether this process may work."""
         began = self.clock()
         try:
-            if not self._agrees():
-                self.until, self.holder = 0, ""
-                return False
+            why = self._disagrees()
+            if why:
+                return self.leave(why)
             found = self.client.get(self.path)
             if found is None:
                 found, shown = {"metadata": {"name": self.name, "labels": self.labels}}, self._next(self.number, began)
@@ -69,15 +69,19 @@ class Lease:
         self.until, self.changing, self.told = began + DEADLINE, None, ""
         return True
 
-    def _agrees(self):
-        """Whether the first worker says that this process is one of as many as it knows itself."""
-        if not self.is_one:
-            self._tell("is not one of the workers any more: delete this Deployment")
-        elif self.first and shown_by(self.client.get(self.first)) != self.number:
-            self._tell(f"waits until the first worker agrees that there are {self.number}")
-        else:
-            return True
+    def leave(self, why):
+        """Stops working, or does not begin."""
+        self._tell(why)
+        self.until, self.holder = 0, ""
         return False
+
+    def _disagrees(self):
+        """Why this process may not work: the first worker knows another number of them."""
+        if not self.is_one:
+            return "is not one of the workers any more: delete this Deployment"
+        if self.first and shown_by(self.client.get(self.first)) != self.number:
+            return f"waits until the first worker agrees that there are {self.number}"
+        return ""
 
     def _next(self, shown, began):
         """What the Lease says from now on, if it has said something else."""

@@ -1,5 +1,6 @@
-"""The operator's Sensors: replaces the pods of disconnected ones, and rotates their token."""
+"""The operator's Sensors: their disconnected pods, their token, and where they send events."""
 import base64
+import json
 
 from api import ApiError, Refused, log
 from dates import seconds_of
@@ -36,6 +37,12 @@ def replace_pods(run, sensors, value):
 
 def source_path(run):
     return path_of(SOURCES, run.config["namespace"], run.config["eventSource"])
+
+
+def sends_to(run, sensor):
+    """Whether a Sensor sends events to this worker."""
+    found = run.client.get(path_of(SENSORS, run.config["namespace"], sensor)) or {}
+    return f"//{run.config['worker']}.{run.config['namespace']}.svc:" in json.dumps(found.get("spec"))
 
 
 def patch_pods(run, path, annotations):

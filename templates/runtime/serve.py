@@ -45,7 +45,9 @@ class Process:
         """Works while it has the Lease. Returns the exit code."""
         while not self.stopped.is_set():
             self.alive = self.clock()
-            if self.lease.renew() and not self.threads:
+            if not self.worker.is_wanted(self.lease.client, bool(self.threads)):
+                self.lease.leave("no Sensor sends events to it: if another engine works now, delete this Deployment")
+            elif self.lease.renew() and not self.threads:
                 log("works")
                 self.worker.start()
                 self.threads = [deep_thread(self.worker.work) for _ in range(self.concurrency)]

@@ -20,13 +20,14 @@ from metrics import Metrics
 from referrers import Referrers
 from resync import key_of, look
 from run import Run, is_first, is_for_another
-from sensors import HEARTBEAT_TIMEOUT, replace_pods
+from sensors import HEARTBEAT_TIMEOUT, replace_pods, sends_to
 from show import ENDED, PAUSE, Shows
 from status import record_failure
 
 KEY = re.compile("([a-z0-9]([-a-z0-9]*[a-z0-9])?)?[.][A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
 RELATED_WAIT = 30         # seconds that an event of a related object waits for the custom resources that refer to it
 FIRST_RETRY, LAST_RETRY = 1, 300  # seconds until a failed reconcile is tried again: twice as many each time
+QUIET = 45                # seconds without a heartbeat after which a worker asks whether a Sensor sends events to it
 LINE_LIMIT = 1000         # characters of one thing that the line of a reconcile says
 REPORTED = 3              # causes that the line of a reconcile names
 WAITS = "its Workflow reconciles it"  # the result of a turn that leaves it to that
@@ -73,6 +74,7 @@ class Worker:
         self.keys, self.metrics = Keys(clock), Metrics(self.operators)
         self.failures, self.may_write = {}, lambda: True
         self.heard, self.subscribed, self.looks = dict.fromkeys(self.sensors(), (clock(), "")), {}, 0
+        self.wanted_at = None  # when a Sensor was known last to send events to this worker
 
     def sensors(self):
         """The Sensors that send events."""
@@ -155,6 +157,7 @@ class Worker:
         if self.subscribed.get(sensor) != heartbeat or self.clock() - self.heard[sensor][0] > HEARTBEAT_TIMEOUT / 3:
             self.looks = 2
         self.heard[sensor], self.subscribed[sensor] = (self.clock(), self.now()), heartbeat
+        self.wanted_at = self.clock()
         if self.looks:
             self.looks -= 1
             for name in self.operators:
@@ -262,6 +265,20 @@ class Worker:
             operator.referrers.drop(key)
         operator.looked = True
         return 1 if failed else 0
+
+    def is_wanted(self, client, works):
+        """Whether a Sensor sends events to this worker. None does if the definition has another engine now, and only this
+        Deployment is left. Without an answer, a worker goes on, and another does not begin."""
+        if self.wanted_at is not None and self.clock() - self.wanted_at < QUIET:
+            return True
+        run = self.run_of(next(iter(self.operators.values())), client, {})
+        try:
+            wanted = any(sends_to(run, sensor) for sensor in self.heard)
+        except Failed as failure:
+            log(f"the Sensor could not be read: {failure}")
+            wanted = works
+        self.wanted_at = self.clock() if wanted else None
+        return wanted
 
     def watch_sensor(self, client):
         """Replaces the pods of Sensors and of the EventSource if no events arrive from them any more, for example after the bus

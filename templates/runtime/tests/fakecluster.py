@@ -20,6 +20,7 @@ CR = "/apis/cache.example.com/v1alpha1/namespaces/team/memcacheds/one"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/team/deployments"
 EVENTS = "/api/v1/namespaces/team/events"
 WORKFLOWS = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/workflows"
+SENSOR = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/sensors/memcached"
 SOURCE = "/apis/argoproj.io/v1alpha1/namespaces/argo-events/eventsources/memcached"
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 with open(os.path.join(os.path.dirname(__file__), "testdata", "readiness.json"), encoding="utf-8") as rules:
@@ -368,6 +369,12 @@ def field_of(*path):
     for key in path:
         expression = ["get", expression, key]
     return {"expr": expression}
+
+
+def sensor_for(worker):
+    """A Sensor that sends events to a worker."""
+    return {"apiVersion": "argoproj.io/v1alpha1", "kind": "Sensor", "metadata": {}, "spec": {"triggers": [
+        {"template": {"name": "parent", "http": {"url": f"http://{worker}.argo-events.svc:8080/memcached"}}}]}}
 
 
 def annotated(path):

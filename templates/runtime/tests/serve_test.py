@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-from .fakecluster import CR, DEPLOYMENTS, WEB, Case, FakeCluster, always, field_of, plain_text
+from .fakecluster import CR, DEPLOYMENTS, SENSOR, WEB, Case, FakeCluster, always, field_of, plain_text, sensor_for
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/argo-events/leases/memcached-worker"
 ONE, TWO = "127.0.0.1", "127.0.0.2"
@@ -21,6 +21,8 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import lease
 lease.DURATION, lease.DEADLINE, lease.RENEWAL = 6, 4, 0.3
+import worker
+worker.QUIET = 2
 import serve
 serve.CONNECTIONS = 64
 sys.exit(serve.main())
@@ -52,8 +54,10 @@ class ServeCase(Case):
                                "metadata": {"object": {"name": field_of("metadata", "name")}},
                                "spec": {"object": {"replicas": field_of("spec", "size")}}}}
         self.config.update(engine="worker", worker="memcached-worker", concurrency=2, resyncSeconds=600, readsObjects=True,
+                           sensors=["memcached"],
                            children=[dict(WEB, object=template, identity={"object": {"name": field_of("metadata", "name")}})])
         self.write("config.json", self.config)
+        self.cluster.put(SENSOR, sensor_for("memcached-worker"))
         self.ports = [free_port(), free_port()]
 
     def start(self, address=ONE, ready=True):
@@ -258,6 +262,62 @@ class LeaseTest(ServeCase):
         self.assertEqual((self.get("/readyz"), self.post()), (503, 503))
         self.cluster.faults = []
         self.until(lambda: DEPLOYMENTS + "/one" in self.cluster.objects)  # without another event
+
+
+class WantedTest(ServeCase):
+    """Another engine reconciles the definition now, and the Deployment of the worker is left."""
+
+    def test_a_worker_that_no_sensor_sends_events_to(self):
+        worker = self.start()
+        self.cr()
+        self.assertEqual(self.post(), 200)
+        self.cluster.put(SENSOR, sensor_for("other-worker"))
+        self.post({"heartbeat": "d1", "sensor": "memcached"})  # of the Sensor's last pod
+        self.assertEqual(worker.wait(10), 1, self.log_of())
+        self.assertIn("delete this Deployment", self.log_of())
+        self.live()["spec"]["size"], self.live()["metadata"]["generation"] = 5, 4
+        written = len(self.cluster.writes())
+        again = self.start(ready=False)
+        self.until(lambda: self.log_of().count("delete this Deployment") == 2)
+        self.assertEqual((self.get("/healthz"), self.get("/readyz"), self.post()), (200, 503, 503))
+        self.assertEqual((self.cluster.writes()[written:], again.poll()), ([], None))
+        self.cluster.put(SENSOR, sensor_for("memcached-worker"))
+        self.until(lambda: self.live(DEPLOYMENTS + "/one")["spec"] == {"replicas": 5})
+
+    def test_a_sensor_that_comes_later(self):
+        del self.cluster.objects[SENSOR]
+        self.start(ready=False)
+        self.until(lambda: "no Sensor sends events" in self.log_of())
+        self.assertNotIn(LEASE, self.cluster.objects)
+        self.cr()
+        self.cluster.put(SENSOR, sensor_for("memcached-worker"))
+        self.until(lambda: DEPLOYMENTS + "/one" in self.cluster.objects)
+
+    def test_heartbeats_show_it(self):
+        self.start()
+        def asked():
+            return [path for _, path, *_ in self.cluster.log if path == SENSOR]
+        self.assertEqual(len(asked()), 1)
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            self.post({"heartbeat": "d1", "sensor": "memcached"})
+            time.sleep(0.2)
+        self.assertEqual(len(asked()), 1, "the Sensor is not read while it sends")
+        self.until(lambda: len(asked()) > 1)
+
+    def test_a_sensor_that_cannot_be_read(self):
+        worker = self.start()
+        self.cluster.faults = [always("GET", SENSOR, 403, {"message": "no"})]
+        self.until(lambda: self.log_of().count("the Sensor could not be read: no") > 1)
+        self.assertEqual((worker.poll(), self.get("/readyz")), (None, 200), "it goes on")
+        worker.kill()
+        worker.wait()
+        self.cluster.put(LEASE, dict(self.live(LEASE), spec={"holderIdentity": ""}))
+        self.start(ready=False)
+        self.until(lambda: self.log_of().count("the Sensor could not be read: no") > 4)
+        self.assertEqual(self.live(LEASE)["spec"]["holderIdentity"], "", "it does not begin")
+        self.cluster.faults = []
+        self.until(lambda: self.get("/readyz") == 200)
 
 
 class EndpointTest(ServeCase):

@@ -120,7 +120,14 @@ func heartbeatGrants(p *configured, sensors []Sensor) []Grant {
 	}
 	if p.Reconcile.Execution.Stays { // it receives the heartbeat itself
 		replay.Verbs, replay.Reason = []string{"patch"}, "replace the pods of the EventSource with those of the Sensors"
-		return []Grant{replay, restart}
+		list := []Grant{replay, restart}
+		for _, a := range p.workerAccounts() {
+			list = append(list, Grant{
+				Account: a, Group: ArgoGroup, Resource: "sensors", Names: namesOf(sensors), Verbs: []string{"get"},
+				Reason: "stop when no Sensor sends events to this worker",
+			})
+		}
+		return list
 	}
 	return []Grant{
 		{
