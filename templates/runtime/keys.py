@@ -20,10 +20,12 @@ class Turn:
 
 class Keys:
     """A key runs once at a time, and keys run in the order of their requests. What is requested while a key runs becomes
-    one more turn. A key has one wait at most: for a retry, or for the time that its logic asked for."""
+    one more turn. A key has one wait at most: for a retry, or for the time that its logic asked for. One of
+    `threads` takes no keys that `failed` last, because these may be many and take long."""
 
-    def __init__(self, clock=time.monotonic, most=MOST):
+    def __init__(self, clock=time.monotonic, most=MOST, threads=1, failed=()):
         self.clock, self.most, self.changed = clock, most, threading.Condition()
+        self.threads, self.failed = threads, failed
         self.waiting, self.running, self.closed = {}, set(), False  # waiting: the turns by their keys, in order
         self.due, self.waits, self.numbers = {}, [], itertools.count()  # due: (time, cause) by key; waits: a heap of times
 
@@ -54,7 +56,9 @@ class Keys:
         with self.changed:
             while not self.closed:
                 wait = self._call_due()
-                turn = next((turn for key, turn in self.waiting.items() if key not in self.running), None)
+                full = 1 < self.threads <= 1 + sum(key in self.failed for key in self.running)
+                turn = next((turn for key, turn in self.waiting.items()
+                             if key not in self.running and not (full and key in self.failed)), None)
                 if turn:
                     del self.waiting[turn.key]
                     self.running.add(turn.key)

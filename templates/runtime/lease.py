@@ -44,8 +44,7 @@ class Lease:
         """Takes or renews the Lease, if it is free or this process has it. Returns whether this process may work."""
         began = self.clock()
         try:
-            why = self._disagrees()
-            if why:
+            if why := self._disagrees():
                 return self.leave(why)
             found = self.client.get(self.path)
             if found is None:

@@ -1,4 +1,4 @@
-"""The operator's Sensors: their disconnected pods, their token, and where they send events."""
+"""The operator's Sensors: their pods, their token, where they send events."""
 import base64
 import json
 

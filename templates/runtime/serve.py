@@ -35,7 +35,6 @@ class Process:
     def __init__(self, env, now, sleep, clock):
         configs = read_configs(env)
         self.clock, self.alive, self.threads = clock, clock(), []
-        self.concurrency = max(config["concurrency"] for config in configs)
         self.ports = [int(port) for port in (env.get("ARGOPERATOR_PORTS") or PORTS).split()]
         self.worker = Worker(env, configs, now, sleep, clock)
         self.lease = Lease(Client(env, sleep, clock), configs[0], f"{env.get('POD_NAME') or os.getpid()}@{env.get('POD_IP') or ''}", clock)
@@ -50,7 +49,7 @@ class Process:
             elif self.lease.renew() and not self.threads:
                 log("works")
                 self.worker.start()
-                self.threads = [deep_thread(self.worker.work) for _ in range(self.concurrency)]
+                self.threads = [deep_thread(self.worker.work) for _ in range(self.worker.threads)]
             if self.threads and not self.lease.held():
                 log("the Lease was lost")
                 return 1  # at once: another process works now
@@ -68,7 +67,7 @@ class Process:
             if not self.lease.renew():
                 return 1
             for thread in self.threads:
-                thread.join(RENEWAL / self.concurrency)
+                thread.join(RENEWAL / self.worker.threads)
         if self.lease.holder == self.lease.identity:
             self.lease.release()
         for operator in self.worker.operators.values():

@@ -27,7 +27,8 @@ from status import record_failure
 KEY = re.compile("([a-z0-9]([-a-z0-9]*[a-z0-9])?)?[.][A-Za-z0-9]([-A-Za-z0-9_.:]*[A-Za-z0-9])?")
 RELATED_WAIT = 30         # seconds that an event of a related object waits for the custom resources that refer to it
 FIRST_RETRY, LAST_RETRY = 1, 300  # seconds until a failed reconcile is tried again: twice as many each time
-QUIET = 45                # seconds without a heartbeat after which a worker asks whether a Sensor sends events to it
+BUDGET = 4                # seconds after which a request is not tried again: its key is
+QUIET = 45                # seconds without a heartbeat after which it asks whether a Sensor sends events to it
 LINE_LIMIT = 1000         # characters of one thing that the line of a reconcile says
 REPORTED = 3              # causes that the line of a reconcile names
 WAITS = "its Workflow reconciles it"  # the result of a turn that leaves it to that
@@ -71,10 +72,11 @@ class Worker:
             Exchange.clear(*workspaces, env["ARGOPERATOR_STATE"])
         shows = json.loads(env.get("ARGOPERATOR_SHOWS") or "{}")  # by operator: the spec of a Workflow that shows a reconcile
         self.operators = {config["operator"]: Operator(config, workspaces, shows.get(config["operator"])) for config in configs}
-        self.keys, self.metrics = Keys(clock), Metrics(self.operators)
+        self.threads = max([config["concurrency"] for config in configs], default=1)
         self.failures, self.may_write = {}, lambda: True
+        self.keys, self.metrics = Keys(clock, threads=self.threads, failed=self.failures), Metrics(self.operators)
         self.heard, self.subscribed, self.looks = dict.fromkeys(self.sensors(), (clock(), "")), {}, 0
-        self.wanted_at = None  # when a Sensor was known last to send events to this worker
+        self.wanted_until = 0  # when to ask whether a Sensor sends events
 
     def sensors(self):
         """The Sensors that send events."""
@@ -83,6 +85,7 @@ class Worker:
     def client(self):
         """A client of the API server, for one thread."""
         client = Client(self.env, self.sleep, self.clock)
+        client.budget = BUDGET
         client.may_write = lambda: self.may_write()  # pylint: disable=unnecessary-lambda # it is set later
         return client
 
@@ -157,7 +160,7 @@ class Worker:
         if self.subscribed.get(sensor) != heartbeat or self.clock() - self.heard[sensor][0] > HEARTBEAT_TIMEOUT / 3:
             self.looks = 2
         self.heard[sensor], self.subscribed[sensor] = (self.clock(), self.now()), heartbeat
-        self.wanted_at = self.clock()
+        self.wanted_until = self.clock() + QUIET
         if self.looks:
             self.looks -= 1
             for name in self.operators:
@@ -267,9 +270,8 @@ class Worker:
         return 1 if failed else 0
 
     def is_wanted(self, client, works):
-        """Whether a Sensor sends events to this worker. None does if the definition has another engine now, and only this
-        Deployment is left. Without an answer, a worker goes on, and another does not begin."""
-        if self.wanted_at is not None and self.clock() - self.wanted_at < QUIET:
+        """Whether a Sensor sends events to this worker: none does if another engine works. Without an answer, all stays so."""
+        if self.clock() < self.wanted_until:
             return True
         run = self.run_of(next(iter(self.operators.values())), client, {})
         try:
@@ -277,7 +279,7 @@ class Worker:
         except Failed as failure:
             log(f"the Sensor could not be read: {failure}")
             wanted = works
-        self.wanted_at = self.clock() if wanted else None
+        self.wanted_until = self.clock() + QUIET if wanted else 0
         return wanted
 
     def watch_sensor(self, client):

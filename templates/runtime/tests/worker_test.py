@@ -69,6 +69,20 @@ class KeysTest(unittest.TestCase):
         self.assertIsNotNone(self.keys.ask("a", ""), "it waits already")
         self.assertIsNotNone(self.keys.ask("d", "", always=True))
 
+    def test_one_thread_is_kept_free_of_keys_that_failed(self):
+        keys = Keys(self.clock, threads=3, failed={"a", "b", "c"})
+        for key in "abcde":
+            keys.ask(key, "")
+        turns = [keys.take() for _ in range(3)]
+        self.assertEqual([turn.key for turn in turns], ["a", "b", "d"], "in their order, and c waits")
+        keys.end(turns[2])
+        self.assertEqual(keys.take().key, "e")
+        keys.end(turns[0])
+        self.assertEqual(keys.take().key, "c")
+        alone = Keys(self.clock, failed={"a"})
+        alone.ask("a", "")
+        self.assertEqual(alone.take().key, "a", "a single thread takes all")
+
     def test_waits(self):
         self.keys.later("a", 10, "first")
         self.keys.later("a", 30, "second")  # instead of the first
@@ -603,6 +617,16 @@ class EventsTest(WorkerCase):
         finally:
             Run.children = real
         self.assertIn("KeyError: 'defect'", self.cluster.objects[CR]["status"]["conditions"][0]["message"])
+
+    def test_a_thread_is_soon_free_for_others(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 500, {"message": "no"})]
+        worker = self.worker()
+        worker.sleep = self.client.sleep = lambda seconds: setattr(self.clock, "now", self.clock.now + seconds)
+        began = self.clock.now
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+        self.assertLess(self.clock.now - began, 5)
+        self.assertIn("no; see deployment argo-events/memcached-worker", self.condition("Ready")["message"])
 
     def test_long_lines(self):
         self.cr()
