@@ -94,6 +94,13 @@ class LoopTest(unittest.TestCase):
         except FileNotFoundError:
             return ""
 
+    @staticmethod
+    def command(process):
+        """What a process runs; nothing of one that has ended."""
+        with contextlib.suppress(OSError), open(f"/proc/{process}/cmdline", encoding="utf-8") as file:
+            return file.read()
+        return ""
+
     def is_alive(self, name):
         """Whether the process whose id is in a file is alive."""
         try:
@@ -155,6 +162,22 @@ class LoopTest(unittest.TestCase):
         self.assertEqual(self.call(), ("logic: stopped after 1 s: waits", None))
         self.assertLess(time.monotonic() - began, 4)
         self.until(lambda: not self.is_alive("forked") and not self.is_alive("main"))
+
+    def test_a_program_that_forks(self):
+        self.start(f'for n in $(seq 150); do (sleep 100 & echo $! >> {self.path("forked")}; exec sleep 100) & done; echo $$ > {self.path("main")}; '
+                   'while :; do :; done', seconds=3)
+        self.assertEqual(self.call()[0], "logic: stopped after 3 s")
+        forked = self.read("forked").split()
+        self.assertGreater(len(forked), 20)
+        self.until(lambda: not any(map(self.command, forked + [self.read("main").strip()])))
+        self.put("main.sh", RESPOND)
+        self.assertEqual(self.call()[0], "")
+
+    def test_a_program_that_writes_without_end(self):
+        self.start('echo begins; while :; do echo x >> "${ARGOPERATOR_REQUEST%/*}/more"; echo x >> "$TMPDIR/more"; done', seconds=1)
+        self.assertEqual(self.call()[0], "logic: stopped after 1 s: begins")
+        self.assertEqual(sorted(os.listdir(self.path("workspace"))), ["calls", "ends"], "its files end with the call")
+        self.assertEqual(os.listdir(self.path("tmp")) + os.listdir(self.path("state")), [])
 
     def test_a_program_that_leaves_another(self):
         self.start(f'sleep 100 & echo $! > {self.path("forked")}; {RESPOND}')

@@ -174,6 +174,31 @@ class EndTest(ServeCase):
         self.assertNotIn(DEPLOYMENTS + "/n0", self.cluster.objects)
 
 
+class RestartTest(ServeCase):
+    def test_events_while_a_process_is_killed(self):
+        worker, count = self.start(), 40
+        self.many(count)
+        left, lock = {f"team.n{number}" for number in range(count)}, threading.Lock()
+
+        def send(key):
+            while self.post({"key": key, "cause": "changed"}) != 200:
+                time.sleep(0.2)  # as the Sensor does
+            with lock:
+                left.remove(key)
+        threads = [threading.Thread(target=send, args=(key,), daemon=True) for key in sorted(left)]
+        for thread in threads:
+            thread.start()
+        for part in (3, 2):
+            self.until(lambda part=part: len(left) <= count * part // 4)
+            worker.kill()
+            worker.wait()
+            worker = self.start(ready=False)
+        self.until(lambda: not left, 60)
+        self.assertEqual(sum(path.startswith(DEPLOYMENTS) for path in self.cluster.objects), count)
+        applied = [path for method, path in self.cluster.writes() if path.startswith(DEPLOYMENTS)]
+        self.assertLessEqual(len(applied), 3 * count, "each process applies a child once")
+
+
 class LeaseTest(ServeCase):
     def test_two_processes(self):
         first = self.start()
