@@ -42,6 +42,13 @@ type rejectingWebhook struct {
 type refusal struct {
 	code  int32
 	times int
+	held  *hold // instead of a refusal
+}
+
+// hold keeps reviews until it is opened.
+type hold struct {
+	once          sync.Once
+	reached, open chan struct{}
 }
 
 // ServeHTTP answers a review.
@@ -52,10 +59,12 @@ func (r *rejectingWebhook) ServeHTTP(out http.ResponseWriter, in *http.Request) 
 		return
 	}
 	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
+	var held *hold
 	r.mu.Lock()
 	for name, plan := range r.plans {
 		if strings.HasPrefix(review.Request.Name, name) {
 			r.asked[name]++
+			held = plan.held
 			if plan.times > 0 {
 				plan.times--
 				review.Response.Allowed = false
@@ -64,6 +73,10 @@ func (r *rejectingWebhook) ServeHTTP(out http.ResponseWriter, in *http.Request) 
 		}
 	}
 	r.mu.Unlock()
+	if held != nil {
+		held.once.Do(func() { close(held.reached) })
+		<-held.open
+	}
 	_ = json.NewEncoder(out).Encode(review) // the API server notices
 }
 

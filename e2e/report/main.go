@@ -49,6 +49,21 @@ var guarantees = []guarantee{
 	{"api-restart", "The API server restarts: all changes are reconciled", "retries; watches that begin again"},
 	{"controller-down", "The Workflow controller is down: `direct` continues, the others reconcile when it is back", "no pod in `direct`; Workflows wait as objects"},
 	{"leader-killed", "With `install.replicas: 2`, a second pod takes over when the leader is killed", "leader election by Lease"},
+	{"worker-killed", "All pods of a worker are killed between two writes of a reconcile: the next pod completes it", "a fresh read in each reconcile; a look at all custom resources at the start"},
+	{"worker-out-of-memory", "The worker runs out of memory: the same", "the same"},
+	{"worker-node-gone", "With `install.replicas: 2`, the pod that works disappears without releasing its Lease, as when its node fails: the other one takes over", "the Lease"},
+	{"worker-lease-taken", "Another process takes the Lease of a worker: the worker stops writing, and ends", "each write asks for the Lease"},
+	{"worker-twice", "A copy of the worker's Deployment runs: one process works, the others wait", "the Lease"},
+	{"worker-restarts", "A worker is restarted while many custom resources change: no event is lost", "events are acknowledged after their reconcile; a look at all custom resources at the start"},
+	{"api-away", "Nobody can reach the API server for two minutes: all changes are reconciled", "events that are not acknowledged; the look at the start"},
+	{"key-fails", "40 custom resources fail repeatedly: they do not delay another one", "retries with growing delays; a thread that takes no failed custom resources"},
+	{"logic-hangs", "Logic hangs: the worker stops it, the status reports it, and other custom resources are reconciled", "`reconcile.timeout`; a session for each call"},
+	{"logic-forks", "Logic starts processes that leave its session, and hangs: the same", "the same; what is left ends when no call runs"},
+	{"logic-fills", "Logic writes without end: the same", "limits of the volumes; a directory for each call"},
+	{"logic-devours", "Logic exhausts its memory: the same", "limits of the logic's container"},
+	{"logic-fails", "Logic fails: the status has its last output, and other custom resources are reconciled", "an exit code for each call"},
+	{"thousand-at-once", "1,000 custom resources are created at once, then all are edited", "a queue with one turn for each custom resource"},
+	{"engine-changed", "The definition gets another engine, and the worker's Deployment remains: it stops by itself", "a worker works while a Sensor sends events to it"},
 	{"quick-edits", "20 quick edits of one custom resource: the last one is applied, and stays", "order in each trigger, and the generation in the observed state; a mutex and a fresh read in Workflows"},
 	{"burst", "Many custom resources are created at once, then all are edited", "parallel triggers in the Sensor; one Workflow per event"},
 	{"child-edited", "A child that someone edits is restored", "field managers, which show the drift"},
@@ -82,7 +97,7 @@ var guarantees = []guarantee{
 
 // engines are the columns.
 var engines = []struct{ prefix, title string }{
-	{"direct/", "direct"}, {"workflow/", "workflow"}, {"steps/", "steps"}, {"tutorial", "the tutorial, as published"},
+	{"direct/", "direct"}, {"worker/", "worker"}, {"workflow/", "workflow"}, {"steps/", "steps"}, {"tutorial", "the tutorial, as published"},
 }
 
 const intro = `# Guarantees

@@ -46,11 +46,11 @@ func TestAFailureShows(t *testing.T) {
 		list []result
 		want string
 	}{
-		{"no result", nil, scenario + "| – | – | – | – |"},
-		{"a pass", []result{{Scenario: "source-down", Operator: "direct/memcached", Passed: true}}, scenario + "| pass | – | – | – |"},
+		{"no result", nil, scenario + "| – | – | – | – | – |"},
+		{"a pass", []result{{Scenario: "source-down", Operator: "direct/memcached", Passed: true}}, scenario + "| pass | – | – | – | – |"},
 		{"one of two fails", []result{
 			{Scenario: "source-down", Operator: "workflow/a", Passed: true}, {Scenario: "source-down", Operator: "workflow/b"},
-		}, scenario + "| – | **fails** | – | – |"},
+		}, scenario + "| – | – | **fails** | – | – |"},
 		{"a guard that guards nothing", []result{{Scenario: "guard: source-down", Operator: "direct/memcached: afterStart"}}, "| afterStart | source-down | direct/memcached | **does not fail** |"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
