@@ -44,6 +44,8 @@ class Keys:
         with self.changed:
             self.due[key] = (self.clock() + seconds, cause)
             heapq.heappush(self.waits, (self.due[key][0], next(self.numbers), key))
+            if len(self.waits) > 100 + 2 * len(self.due):  # most are replaced
+                self.waits = sorted((at, next(self.numbers), each) for each, (at, _) in self.due.items())
             self.changed.notify()
 
     def forget(self, key):

@@ -94,6 +94,15 @@ class KeysTest(unittest.TestCase):
         self.clock.now += 10
         self.assertEqual(self.keys.take().causes, ["second"])
 
+    def test_waits_that_are_replaced_are_forgotten(self):
+        for number in range(5000):
+            self.keys.later("ab"[number % 2], 86400 + number, f"cause {number}")
+        self.assertLess(len(self.keys.waits), 200)
+        self.clock.now += 86400 + 4998
+        self.assertEqual((self.keys.take().causes, self.keys.length()), (["cause 4998"], 0))
+        self.clock.now += 1
+        self.assertEqual((self.keys.take().causes, self.keys.waits), (["cause 4999"], []))
+
     def test_a_wait_ends_a_pause(self):
         found = []
         thread = threading.Thread(target=lambda: found.append(self.keys.take().key))
