@@ -117,6 +117,8 @@ class Worker:
         with."""
         until = self.clock() + RELATED_WAIT if isinstance(event, dict) and "related" in event else None
         for turn in self.turns_for(name, event):
+            if turn is not None and turn.key in self.failures:
+                continue  # it is tried again, and found after a start: the Sensor sends those of others
             while turn is not None and not turn.ended.wait(1):
                 if until is not None and self.clock() > until:
                     return True

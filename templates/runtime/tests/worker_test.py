@@ -595,6 +595,14 @@ class EventsTest(WorkerCase):
         self.turn(worker)
         self.assertEqual((worker.keys.due, worker.failures), ({}, {}))
 
+    def test_events_of_one_that_failed_do_not_wait(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 403, {"message": "quota"})]
+        worker = self.worker()
+        self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
+        self.assertTrue(worker.receive("memcached", {"key": "team.one", "cause": "is not ready"}), "while nobody serves turns")
+        self.assertEqual(self.turn(worker).causes, ["is not ready"], "it is served, too")
+
     def test_a_refused_one_waits_for_a_change(self):
         self.cr()
         self.cluster.faults = [always("PATCH", DEPLOYMENTS, 422, {"message": "invalid"})]
