@@ -164,7 +164,7 @@ func TestGroupDedicatedWorker(t *testing.T) {
 		"ClusterRoleBinding argo-events:all-source all-source",
 		"ClusterRoleBinding argo-events:all-worker all-worker",
 		"ClusterRoleBinding argo-events:all-worker.vault all-worker-vault",
-		"Role all-worker eventsources sensors leases", "Role all-worker.vault leases",
+		"Role all-worker eventsources sensors leases", "Role all-worker.vault sensors leases",
 		"NetworkPolicy all", "NetworkPolicy all-eventbus", "NetworkPolicy all-worker", "NetworkPolicy all-worker-vault",
 		"ConfigMap all-operators", "ConfigMap all-operators-vault vault.json leaves the Sensors to another worker", "ConfigMap all-runtime",
 		"Service all-worker", "Service all-worker-vault",

@@ -30,7 +30,7 @@ func TestRetriesUseSimulatedClock(t *testing.T) {
 		t.Errorf("it took %s", took)
 	}
 	if got := printed(t, r, "."); !strings.Contains(got, "PATCH /api/v1/namespaces/default/configmaps/one-config?fieldManager=things&force=") ||
-		!strings.Contains(got, "failed after 7 attempts with 503 Service Unavailable: not now") {
+		!strings.Contains(got, "failed after 4 attempts with 503 Service Unavailable: not now") {
 		t.Error(got)
 	}
 }
