@@ -28,12 +28,8 @@ func configMaps(p *plan.Plan) []Object {
 			programs[name] = text
 		}
 	}
-	operators := p.Members
-	if len(operators) == 0 {
-		operators = []*plan.Plan{p}
-	}
 	var objects []Object
-	for _, o := range operators {
+	for _, o := range p.Own() {
 		if !hasLogic(o) {
 			continue
 		}

@@ -74,14 +74,14 @@ def make_children(run, cr, state, answer, here):
     for _ in range(len(run.config["children"]) + 1):
         desired = templated(run, cr, state, answer, list(live.values()))
         kept = [child for key, child in live.items() if key in desired.kept]
-        wanted, refused = checked(run, cr, state["inputs"], answer, desired.objects, kept, desired.later)
+        wanted, refused = checked(run, cr, state["inputs"], answer, desired.objects, kept, sum(desired.waiting.values()))
         refused.fail(desired.failed)
         if refused.places or refused.templates:
             live = live or {identity(child): child for child in run.children(cr)}
             known = {identity(child) for child in wanted + kept}
             kept += [child for key, child in live.items() if key not in known and refused.covers(key, run.declared(child)["name"])]
         wanted = wanted + kept
-        unknown = refused.templates | desired.waiting
+        unknown = refused.templates.union(desired.waiting)
         places = {entry["name"]: [] for entry in run.config["children"] if entry["name"] not in unknown}
         for name, key in [(run.declared(child)["name"], identity(child)) for child in wanted] + [
                 (name, key) for key, name in refused.places.items()]:
@@ -92,8 +92,8 @@ def make_children(run, cr, state, answer, here):
             key = identity(child)
             if child is live.get(key) or applied.get(key) == child:
                 continue
-            others = [one for other, one in live.items() if other not in failures]
-            wait = "" if key in live else waits_for(run, run.declared(child), places, others)
+            wait = "" if key in live else waits_for(run, run.declared(child), places, [
+                one for other, one in live.items() if other not in failures])
             if wait:
                 log(f"{display_name(child)} waits for {wait}")
                 held.append(f"{display_name(child)}: waits for {wait}")

@@ -67,14 +67,13 @@ class Desired:
     def __init__(self):
         self.objects = []   # (name of the template, object)
         self.held = []      # why a template is not computed yet
-        self.later = 0      # how many objects those will have, as far as that is known
-        self.waiting = set()  # their names
+        self.waiting = {}   # by template that waits: how many objects it will have, as far as that is known
         self.kept = set()   # identities of live children that stay as they are, because they cannot be computed now
         self.failed = {}    # by template that failed: the identities that it wants, or None if they are unknown
         self.failures = []
 
-    def fail(self, template, text, wanted=None):
-        self.failed[template] = wanted
+    def fail(self, template, text):
+        self.failed[template] = None
         self.failures.append(Refused(f"template {template}: {text}"))
 
 
@@ -86,9 +85,10 @@ def templated(run, cr, state, answer, live):
     if run.templates:
         for one in run.desired["children"]:
             if "error" in one:
-                desired.fail(one["child"], one["error"], wanted_by(run, one["child"]))
+                desired.fail(one["child"], one["error"])
             else:
                 desired.objects.append((one["child"], one["object"]))
+        desired.failed = {name: wanted_by(run, name) for name in desired.failed}
         return desired
     names = named(run, located(run, cr, live, state["related"]), state["related"])
     made = {entry["name"]: logic_children(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
@@ -98,8 +98,7 @@ def templated(run, cr, state, answer, live):
             wait = "" if names["$children"][name] or wants_none(entry, cr, names) else waits_for(run, entry, made, live)
             if wait:
                 desired.held.append(f"{name}: waits for {wait}")
-                desired.later += count(entry, cr, names)
-                desired.waiting.add(name)
+                desired.waiting[name] = count(entry, cr, names)
                 continue
             settled = settle(run, entry, cr, names, there)
             if settled is not None:
@@ -120,8 +119,10 @@ def templated(run, cr, state, answer, live):
             try:
                 objects.append(built(entry["object"], cr, variables))
             except ExpressionError as error:
-                desired.fail(name, told(entry, error), identities(run, entry, cr, every))
-        if name not in desired.failed:
+                desired.fail(name, told(entry, error))
+        if name in desired.failed:
+            desired.failed[name] = known_identities(run, entry, cr, every)
+        else:
             made[name] = [key_of(run, entry, child) for child in objects]
         desired.objects += [(name, child) for child in objects]
     for entry in run.config["children"]:
@@ -141,7 +142,7 @@ def settle(run, entry, cr, names, there):
     """The live children of an entry that is never updated, if they are all that it wants; else None."""
     if not entry.get("never") or not there:
         return None
-    wanted = {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in items(entry, cr, names)}
+    wanted = identities(run, entry, cr, items(entry, cr, names))
     return wanted if wanted <= there else None
 
 
@@ -153,9 +154,14 @@ def wanted_by(run, name):
 
 
 def identities(run, entry, cr, every):
-    """The identities of the objects of a template, or None if they are unknown."""
+    """The identities of the objects of a template, given the variables of each."""
+    return {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in every}
+
+
+def known_identities(run, entry, cr, every):
+    """The same, or None if they are unknown."""
     try:
-        return {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in every}
+        return identities(run, entry, cr, every)
     except (ExpressionError, KeyError):
         return None
 
@@ -188,17 +194,16 @@ def waits_for_value(run, entry, cr, names, desired, there, missing):
     try:
         every = items(entry, cr, names)
         unknown = bool(entry.get("forEach")) and not every and built(entry["forEach"], cr, names) is None
-        wanted = [key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in every]
+        wanted = identities(run, entry, cr, every)
     except ExpressionError:
-        unknown, wanted = True, []
-    kept = there if unknown else there & set(wanted)
+        unknown, wanted = True, set()
+    kept = there if unknown else there & wanted
     desired.kept |= kept
     if kept and not entry.get("never"):
         desired.held.append(f"{entry['name']}: stays as it is until {missing} has a value")
-    elif unknown or set(wanted) - kept:
+    elif unknown or wanted - kept:
         desired.held.append(f"{entry['name']}: waits for {missing}")
-        desired.later += len(set(wanted) - kept)
-        desired.waiting.add(entry["name"])
+        desired.waiting[entry["name"]] = len(wanted - kept)
     return unknown or bool(wanted)
 
 

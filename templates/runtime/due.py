@@ -3,8 +3,7 @@ import json
 import zlib
 
 from api import Refused
-from compute import computed_status, items, key_of, located, mentions, unready_reason
-from expressions import built
+from compute import computed_status, identities, items, located, mentions, unready_reason
 from names import DEFINITION, INPUTS, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
 from run import digest_of_inputs, display_name, identity, name_of
@@ -58,7 +57,7 @@ def missing(run, cr, entry, children):
         unknown = any(conditions) or entry.get("identity") is None  # the logic decides how many there are
         return f"{entry['name']} is not computed from the custom resource alone, so one may be missing" if unknown else ""
     try:
-        wanted = {key_of(run, entry, {"metadata": built(entry["identity"], cr, variables)}, cr) for variables in items(entry, cr, {})}
+        wanted = identities(run, entry, cr, items(entry, cr, {}))
     except ExpressionError:  # the failed run has reported it
         return ""
     return next((f"{name_of(*key[1:])} is {'missing' if key in wanted else 'not wanted'}" for key in sorted(wanted ^ there)), "")

@@ -95,12 +95,17 @@ func Group(members []*Plan) (group *Plan, other int, key string) {
 	return group, 0, ""
 }
 
-// RunBy returns the operators that a worker runs.
-func (p *Plan) RunBy(worker string) []*Plan {
+// Own returns the operators that the objects of a plan are for: of a group all of its members.
+func (p *Plan) Own() []*Plan {
 	if len(p.Members) == 0 {
 		return []*Plan{p}
 	}
-	return slices.DeleteFunc(slices.Clone(p.Members), func(m *Plan) bool { return m.Names.Worker != worker })
+	return slices.Clone(p.Members)
+}
+
+// RunBy returns the operators that a worker runs.
+func (p *Plan) RunBy(worker string) []*Plan {
+	return slices.DeleteFunc(p.Own(), func(o *Plan) bool { return o != p && o.Names.Worker != worker })
 }
 
 // Operators returns the names of the operators of a group.

@@ -83,7 +83,7 @@ func (c *compiler) sameField(patch Child, path []string) {
 		if names || own || same {
 			continue
 		}
-		c.findings.Warn(c.d.Position(append(append(slices.Clone(path), "template"), p.Path...)...), diag.Uniqueness,
+		c.findings.Warn(c.d.Position(slices.Concat(path, []string{"template"}, p.Path)...), diag.Uniqueness,
 			fmt.Sprintf("every %s sets %s of the same %s to a value of its own: the API server refuses the second",
 				c.scope.Name, strings.Join(p.Path, "."), patch.Kind.Kind),
 			"write a key for each, such as ${ {(.metadata.name): .spec.NAME} }, or name another object for each; "+

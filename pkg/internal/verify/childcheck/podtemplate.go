@@ -1,9 +1,10 @@
 package childcheck
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
@@ -17,13 +18,9 @@ func podTemplate(d *definition.Definition) diag.List {
 		return nil
 	}
 	spec := map[string]any{"containers": []any{map[string]any{"name": "main", "image": "docker.io/library/main:1"}}}
-	data, err := json.Marshal(given)
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(given)
 	if err != nil {
 		panic(fmt.Sprintf("childcheck: decoded YAML does not encode: %v", err)) // unreachable
-	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		panic(fmt.Sprintf("childcheck: JSON does not decode: %v", err)) // unreachable
 	}
 	delete(fields, "metadata") // package definition checks it
 	maps.Copy(spec, fields)
