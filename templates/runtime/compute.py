@@ -217,7 +217,7 @@ def waits_for(run, entry, wanted, live):
         for key in wanted[name]:
             if key not in ready:
                 return name_of(*key[1:])
-    return ""
+    return next((name for name in entry.get("deciders") or [] if is_absent(run, name, wanted, live)), "")
 
 
 def located(run, cr, live, related=None):

@@ -132,6 +132,7 @@ func (c *compiler) children() []Child {
 		check(out)
 	}
 	waitForNamespaces(out)
+	waitForDeciders(out)
 	for i, child := range out {
 		c.unique(child, out, "spec", "children", strconv.Itoa(i), "template", "metadata", "name")
 	}

@@ -24,132 +24,132 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
 						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared33,
 					Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}},
-	{Name: "absent", Body: &shared42}, {Name: "undecided", Body: &shared43},
-	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &shared44, Then: &shared45, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-				Term: &gojq.Term{Type: 7, Func: &shared46}}}}}}}}}}, {Name: "countWanted",
-		Body: &shared47}, {Name: "numberWanted", Body: &shared48}, {Name: "dependencyReady",
-		Body: &gojq.Query{Left: &shared49, Right: &gojq.Query{Left: &gojq.Query{
-			Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{
-					Type: 1}}}}}}, Right: &shared51, Op: 9}, Op: 14}, Right: &shared52,
-			Patterns: []*gojq.Pattern{&shared53}, Op: 1}, Patterns: []*gojq.Pattern{
-			&shared54}, Op: 1}}, {Name: "alternativeGone", Body: &shared55}, {
-		Name: "missing", Body: &shared56}, {Name: "settled", Args: []string{
-		"mark"}, Body: &shared57}, {Name: "wantedObject", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared64, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65,
+	{Name: "absent", Body: &shared42}, {Name: "decides", Body: &shared43},
+	{Name: "undecided", Body: &shared44}, {Name: "held", Body: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared45, Then: &shared46,
+			Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared47}}}}}}}}}},
+	{Name: "countWanted", Body: &shared48}, {Name: "numberWanted", Body: &shared49},
+	{Name: "dependencyReady", Body: &gojq.Query{Left: &shared50, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &shared51, Right: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
+				{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared52, Op: 9}, Op: 14},
+		Right: &shared53, Patterns: []*gojq.Pattern{&shared54}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared55}, Op: 1}}, {Name: "alternativeGone", Body: &shared56}, {
+		Name: "missing", Body: &shared57}, {Name: "settled", Args: []string{
+		"mark"}, Body: &shared58}, {Name: "wantedObject", Body: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark",
-					Args: []*gojq.Query{&shared66}}}}, Else: &shared67}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared68, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared69}}}},
-					Op: 1}, Right: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared71, Then: &gojq.Query{Term: &gojq.Term{
+					Args: []*gojq.Query{&shared67}}}}, Else: &shared68}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared69, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared70}}}},
+					Op: 1}, Right: &gojq.Query{Left: &shared71, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{Term: &gojq.Term{
 						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared72}}}}}}}}}}},
-						Else: &shared73}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared74},
-				Op: 1}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Else: &shared76}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared77, Right: &gojq.Query{
-		Left: &shared78, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared79, Then: &gojq.Query{Term: &gojq.Term{
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared73}}}}}}}}}}},
+						Else: &shared74}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared75},
+				Op: 1}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Else: &shared77}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared78, Right: &gojq.Query{
+		Left: &shared79, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared80, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared80}}}}, Else: &shared81}}}, Right: &gojq.Query{Left: &shared82,
+					&shared81}}}}, Else: &shared82}}}, Right: &gojq.Query{Left: &shared83,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared84, Op: 9}, Op: 14},
-				Then: &shared85, Else: &shared86}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared87, Then: &shared88, Elif: []*gojq.IfElif{
-					{Cond: &shared89, Then: &gojq.Query{Left: &shared90, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared91, Then: &gojq.Query{
-							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared85, Op: 9}, Op: 14},
+				Then: &shared86, Else: &shared87}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared88, Then: &shared89, Elif: []*gojq.IfElif{
+					{Cond: &shared90, Then: &gojq.Query{Left: &shared91, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared92, Then: &gojq.Query{
+							Left: &shared93, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared93}}}}}}}}},
-							Op: 1}, Else: &shared94}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared95,
-					Right: &gojq.Query{Left: &shared96, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared94}}}}}}}}},
+							Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
+					Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared99}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared100,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared101,
-							Then: &gojq.Query{Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{
+								&shared100}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102,
+							Then: &gojq.Query{Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared103}}}}}}}}}}},
-								Op: 1}, Else: &shared104}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared105},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared108}, Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared111}, Op: 1}}, {Name: "statusField", Body: &shared112}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared113}, {Name: "patchOwner",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared104}}}}}}}}}}},
+								Op: 1}, Else: &shared105}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared106},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared112}, Op: 1}}, {Name: "statusField", Body: &shared113}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared114}, {Name: "patchOwner",
 		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared125, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared126}}}}}},
-					Right: &shared127, Op: 3}, Right: &shared128, Op: 3}, Right: &shared129,
-					Op: 3}}, &shared130, &shared131}}}}}, {Name: "annotateOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared127}}}}}},
+					Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
+					Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner", Args: []string{
 		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared133}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared134}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared135},
+			Type: 7, Func: &shared134}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared135}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared136},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{Left: &shared139,
+			Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared140}}}}, Op: 3}, Else: &shared141}}},
-				Op: 3}, Right: &shared142, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
+						Args: []*gojq.Query{&shared141}}}}, Op: 3}, Else: &shared142}}},
+				Op: 3}, Right: &shared143, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared145, Right: &gojq.Query{
-				Left: &shared146, Right: &shared147, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared148,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared146, Right: &gojq.Query{
+				Left: &shared147, Right: &shared148, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared149,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared149}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared151, Then: &shared152, Elif: []*gojq.IfElif{
-			{Cond: &shared153, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared154, {Key: "path", Val: &gojq.Query{
+		Body: &shared150}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153, Elif: []*gojq.IfElif{
+			{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared155, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared155}}}}}, &shared156, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared156}}}}}, &shared157, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared157, &shared158}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared159,
+						&shared158, &shared159}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared160,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared160, Right: &shared161,
-						Op: 3}}}}}}, &shared162, &shared163}}}}}}}}, {Name: "fixed", Body: &shared164},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared165},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared166},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared161, Right: &shared162,
+						Op: 3}}}}}}, &shared163, &shared164}}}}}}}}, {Name: "fixed", Body: &shared165},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared166},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared167},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared169,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared170,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared171,
+				Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
-										Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared174}}}}, Op: 1}}}}}},
-								Else: &shared175}}}, Op: 3}, Right: &shared176, Op: 3}}}}}}, Op: 3},
-				Right: &shared177, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared178},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared179},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared180}, {Name: "ask",
-		Body: &shared187}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared188}, {Name: "isDue", Body: &shared189}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared190}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
+										Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared175}}}}, Op: 1}}}}}},
+								Else: &shared176}}}, Op: 3}, Right: &shared177, Op: 3}}}}}}, Op: 3},
+				Right: &shared178, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared179},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared180},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared181}, {Name: "ask",
+		Body: &shared188}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared189}, {Name: "isDue", Body: &shared190}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared191}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared193}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared194}, {Name: "safeKey", Body: &shared195}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared196}, {Name: "exactly", Body: &shared197},
-	{Name: "exactChild", Body: &shared198}, {Name: "encoded", Body: &shared199},
-	{Name: "placed", Body: &shared200}, {Name: "placesOfOther", Body: &shared201},
-	{Name: "placeIn", Args: []string{"$around"}, Body: &shared202}, {
-		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared203},
-	{Name: "unshared", Body: &shared204}, {Name: "nested", Body: &shared205},
-	{Name: "harmless", Body: &shared206}}, Programs: []jqfile.Named{
+					{Term: &gojq.Term{Type: 7, Func: &shared194}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared195}, {Name: "safeKey", Body: &shared196}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared197}, {Name: "exactly", Body: &shared198},
+	{Name: "exactChild", Body: &shared199}, {Name: "encoded", Body: &shared200},
+	{Name: "placed", Body: &shared201}, {Name: "placesOfOther", Body: &shared202},
+	{Name: "placeIn", Args: []string{"$around"}, Body: &shared203}, {
+		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared204},
+	{Name: "unshared", Body: &shared205}, {Name: "nested", Body: &shared206},
+	{Name: "harmless", Body: &shared207}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -4257,215 +4257,216 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared21,
 		Then: &shared25, Elif: []*gojq.IfElif{{Cond: &shared26, Then: &shared31},
 			{Cond: &shared32, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared207}}, Right: &shared33, Patterns: []*gojq.Pattern{
+				Type: 20, Query: &shared208}}, Right: &shared33, Patterns: []*gojq.Pattern{
 				&shared40}, Op: 1}}}, Else: &shared41}}}}, {Name: "absent", Query: &shared42},
-	{Name: "undecided", Query: &shared43}, {Name: "held", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared44, Then: &shared45,
-			Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared46,
-						SuffixList: []*gojq.Suffix{&shared23}}}, Right: &shared24, Op: 9},
-					Op: 14}, Then: &shared25, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-					Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared46, SuffixList: []*gojq.Suffix{
-							&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
-					Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared207,
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
-						Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &shared46, SuffixList: []*gojq.Suffix{
-								&shared36}}}, Right: &shared37, Op: 8}, Then: &shared38}}, Else: &shared39}}},
-					Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}},
-	{Name: "countWanted", Query: &shared47}, {Name: "numberWanted", Query: &shared48},
-	{Name: "dependencyReady", Query: &gojq.Query{Left: &shared49, Right: &gojq.Query{
-		Left: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &shared18, Then: &shared19, Else: &shared20}}}}},
-			Right: &shared51, Op: 9}, Op: 14}, Right: &shared52, Patterns: []*gojq.Pattern{
-			&shared53}, Op: 1}, Patterns: []*gojq.Pattern{&shared54}, Op: 1}},
-	{Name: "alternativeGone", Query: &shared55}, {Name: "missing", Query: &shared56},
-	{Name: "settled", Query: &shared57}, {Name: "wantedObject", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared64, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65,
+	{Name: "decides", Query: &shared43}, {Name: "undecided", Query: &shared44},
+	{Name: "held", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &shared45, Then: &shared46, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &shared47, SuffixList: []*gojq.Suffix{
+						&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
+				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared47,
+						SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
+					Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
+					Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared47,
+								SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
+								Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
+						&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}, {Name: "countWanted",
+		Query: &shared48}, {Name: "numberWanted", Query: &shared49}, {Name: "dependencyReady",
+		Query: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &shared51, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &shared18, Then: &shared19, Else: &shared20}}}}}, Right: &shared52,
+				Op: 9}, Op: 14}, Right: &shared53, Patterns: []*gojq.Pattern{&shared54},
+			Op: 1}, Patterns: []*gojq.Pattern{&shared55}, Op: 1}}, {Name: "alternativeGone",
+		Query: &shared56}, {Name: "missing", Query: &shared57}, {Name: "settled",
+		Query: &shared58}, {Name: "wantedObject", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{Query: &shared67}}}, Right: &shared15,
+					Op: 1}}}, Else: &shared68}}}, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &shared69, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared59,
+					Right: &gojq.Query{Left: &shared60, Right: &shared70, Op: 9}, Op: 14},
+					Then: &shared61, Elif: []*gojq.IfElif{{Cond: &shared62, Then: &shared63}},
+					Else: &shared64}}}}}, Op: 1}, Right: &gojq.Query{Left: &shared71,
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared73, SuffixList: []*gojq.Suffix{
+									&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
+							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
+									SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
+								Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
+								Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
+										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
+											SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
+											Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
+									&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Else: &shared74}}},
+			Op: 3}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Patterns: []*gojq.Pattern{
+			&shared76}, Op: 1}, Else: &shared77}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared78, Right: &gojq.Query{Left: &shared79, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared80,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared66}}},
-					Right: &shared15, Op: 1}}}, Else: &shared67}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared68, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{Left: &shared59,
-							Right: &shared69, Op: 9}, Op: 14}, Then: &shared60, Elif: []*gojq.IfElif{
-							{Cond: &shared61, Then: &shared62}}, Else: &shared63}}}}}, Op: 1},
-				Right: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared71, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72, SuffixList: []*gojq.Suffix{
-										&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72,
-											SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
-										Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-										Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared72,
-													SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
-													Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
-											&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Else: &shared73}}},
-					Op: 3}, Patterns: []*gojq.Pattern{&shared74}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared75}, Op: 1}, Else: &shared76}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared77, Right: &gojq.Query{Left: &shared78, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared79,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared80}}},
-					Right: &shared15, Op: 1}}}, Else: &shared81}}}, Right: &gojq.Query{
-				Left: &shared82, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared83, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared81}}},
+					Right: &shared15, Op: 1}}}, Else: &shared82}}}, Right: &gojq.Query{
+				Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
 							Type: 14, If: &gojq.If{Cond: &shared18, Then: &shared19, Else: &shared20}}}}},
-						Right: &shared84, Op: 9}, Op: 14}, Then: &shared85, Else: &shared86}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared87,
-						Then: &shared88, Elif: []*gojq.IfElif{{Cond: &shared89, Then: &gojq.Query{
-							Left: &shared90, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
+						Right: &shared85, Op: 9}, Op: 14}, Then: &shared86, Else: &shared87}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared88,
+						Then: &shared89, Elif: []*gojq.IfElif{{Cond: &shared90, Then: &gojq.Query{
+							Left: &shared91, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared92, Then: &gojq.Query{Left: &shared93, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared93,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared94,
 													SuffixList: []*gojq.Suffix{&shared23}}}, Right: &shared24, Op: 9},
 												Op: 14}, Then: &shared25, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 												Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared93, SuffixList: []*gojq.Suffix{
+													Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
 														&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
-												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared207,
+												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared208,
 												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
 													Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared93, SuffixList: []*gojq.Suffix{
+														Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
 															&shared36}}}, Right: &shared37, Op: 8}, Then: &shared38}}, Else: &shared39}}},
 												Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}},
-									Op: 1}, Else: &shared94}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared95,
-							Right: &gojq.Query{Left: &shared96, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared97, Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{
+									Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
+							Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{
-											Left: &shared59, Right: &shared99, Op: 9}, Op: 14}, Then: &shared60,
-											Elif: []*gojq.IfElif{{Cond: &shared61, Then: &shared62}}, Else: &shared63}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared101, Then: &gojq.Query{
-									Left: &shared102, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{
+											Left: &shared60, Right: &shared100, Op: 9}, Op: 14}, Then: &shared61,
+											Elif: []*gojq.IfElif{{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102, Then: &gojq.Query{
+									Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 												Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared103, SuffixList: []*gojq.Suffix{
+													Term: &gojq.Term{Type: 7, Func: &shared104, SuffixList: []*gojq.Suffix{
 														&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
 												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared103,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
 														SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
 													Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-													Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
+													Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
 														Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared103,
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
 																SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
 																Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
-														&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Op: 1}, Else: &shared104}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared105}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared106}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared107},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared111}, Op: 1}}, {Name: "statusField",
-		Query: &shared112}, {Name: "customResourcePath", Query: &shared113},
+														&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Op: 1}, Else: &shared105}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared107}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared108},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared112}, Op: 1}}, {Name: "statusField",
+		Query: &shared113}, {Name: "customResourcePath", Query: &shared114},
 	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared125, {
+		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared126, {
 			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared114,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared115,
-							Then: &gojq.Query{Left: &shared116, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared126, SuffixList: []*gojq.Suffix{
-									&shared117}}}, Right: &shared118, Op: 1}, Op: 3}, Else: &shared119}}},
-						Op: 3}, Right: &shared120, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared115,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116,
+							Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared127, SuffixList: []*gojq.Suffix{
+									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
+						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared126, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
-					Op: 1}, Op: 3}}}, Right: &shared127, Op: 3}, Right: &shared128, Op: 3},
-				Right: &shared129, Op: 3}}, &shared130, &shared131}}}}}, {Name: "annotateOwner",
+					Func: &shared127, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
+					Op: 1}, Op: 3}}}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3},
+				Right: &shared130, Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared125, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared114, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared115, Then: &gojq.Query{Left: &shared116, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared133, SuffixList: []*gojq.Suffix{
-									&shared117}}}, Right: &shared118, Op: 1}, Op: 3}, Else: &shared119}}},
-						Op: 3}, Right: &shared120, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
+						Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &shared116, Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
+									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
+						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
 						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared133, SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124,
+						Func: &shared134, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
 						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared129, Op: 3}}, &shared130,
-				{Key: "body", Val: &gojq.Query{Left: &shared134, Right: &shared132,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared135}, {Name: "deletionPath",
+					Str: "?fieldManager="}}}, Op: 3}, Right: &shared130, Op: 3}}, &shared131,
+				{Key: "body", Val: &gojq.Query{Left: &shared135, Right: &shared133,
+					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared136}, {Name: "deletionPath",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{
-					Left: &shared139, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared208}},
-					Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142, Op: 3}, Right: &shared143,
-			Op: 3}, Right: &shared144, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared209}}, Op: 3}, Right: &shared148, Op: 3}},
-	{Name: "deleteOptions", Query: &shared149}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared151, Then: &shared152,
-			Elif: []*gojq.IfElif{{Cond: &shared153, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared154,
+			Left: &gojq.Query{Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{
+					Left: &shared140, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared209}},
+					Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
+			Op: 3}, Right: &shared145, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 20, Query: &shared210}}, Op: 3}, Right: &shared149, Op: 3}},
+	{Name: "deleteOptions", Query: &shared150}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153,
+			Elif: []*gojq.IfElif{{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared155,
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared138, Then: &gojq.Query{Left: &shared139,
-									Right: &shared208, Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142,
-							Op: 3}, Right: &shared143, Op: 3}, Right: &shared144, Op: 3}, Right: &shared209,
-							Op: 3}, Right: &shared155, Op: 3}}}}, &shared156, {Key: "body", Val: &gojq.Query{
+							Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
+									Right: &shared209, Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143,
+							Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared210,
+							Op: 3}, Right: &shared156, Op: 3}}}}, &shared157, {Key: "body", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared157}}}}}},
-								{Key: "propagationPolicy", Val: &shared158}}}}}, Right: &shared150,
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared158}}}}}},
+								{Key: "propagationPolicy", Val: &shared159}}}}}, Right: &shared151,
 							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
+				KeyVals: []*gojq.ObjectKeyVal{&shared160, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared137, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared138, Then: &gojq.Query{Left: &shared139, Right: &shared208,
-									Op: 3}, Else: &shared141}}}, Op: 3}, Right: &shared142, Op: 3}, Right: &shared143,
-							Op: 3}, Right: &shared144, Op: 3}, Right: &shared209, Op: 3}, Right: &shared160,
-						Op: 3}, Right: &shared161, Op: 3}}}}, &shared162, &shared163}}}}}}}},
-	{Name: "fixed", Query: &shared164}, {Name: "replaces", Query: &shared165},
-	{Name: "lookAt", Query: &shared166}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared139, Then: &gojq.Query{Left: &shared140, Right: &shared209,
+									Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
+							Op: 3}, Right: &shared145, Op: 3}, Right: &shared210, Op: 3}, Right: &shared161,
+						Op: 3}, Right: &shared162, Op: 3}}}}, &shared163, &shared164}}}}}}}},
+	{Name: "fixed", Query: &shared165}, {Name: "replaces", Query: &shared166},
+	{Name: "lookAt", Query: &shared167}, {Name: "owned", Query: &gojq.Query{
+		Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared169,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared170,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared171,
+				Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
-										Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared174}}},
-											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared175}}}, Op: 3},
-							Right: &shared176, Op: 3}}}}}}, Op: 3}, Right: &shared177, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared178}, {Name: "reclaimPatch",
-		Query: &shared179}, {Name: "refusal", Query: &shared180}, {Name: "ask",
-		Query: &shared187}, {Name: "failedAttempts", Query: &shared188},
-	{Name: "isDue", Query: &shared189}, {Name: "failure", Query: &shared190},
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
+										Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared175}}},
+											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared176}}}, Op: 3},
+							Right: &shared177, Op: 3}}}}}}, Op: 3}, Right: &shared178, Op: 3}}}}}},
+		Op: 3}}, {Name: "asYAML", Query: &shared179}, {Name: "reclaimPatch",
+		Query: &shared180}, {Name: "refusal", Query: &shared181}, {Name: "ask",
+		Query: &shared188}, {Name: "failedAttempts", Query: &shared189},
+	{Name: "isDue", Query: &shared190}, {Name: "failure", Query: &shared191},
 	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared181, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared193,
-						SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
-					Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-		Query: &shared194}, {Name: "safeKey", Query: &shared195}, {Name: "workflowName",
-		Query: &shared196}, {Name: "exactly", Query: &shared197}, {Name: "exactChild",
-		Query: &shared198}, {Name: "encoded", Query: &shared199}, {Name: "placed",
-		Query: &shared200}, {Name: "placesOfOther", Query: &shared201}, {
-		Name: "placeIn", Query: &shared202}, {Name: "sharedPlace", Query: &shared203},
-	{Name: "unshared", Query: &shared204}, {Name: "nested", Query: &shared205},
-	{Name: "harmless", Query: &shared206}}, Recursive: []string{"patch"}}
+		If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared182, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared194,
+						SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
+					Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared195}, {Name: "safeKey", Query: &shared196}, {Name: "workflowName",
+		Query: &shared197}, {Name: "exactly", Query: &shared198}, {Name: "exactChild",
+		Query: &shared199}, {Name: "encoded", Query: &shared200}, {Name: "placed",
+		Query: &shared201}, {Name: "placesOfOther", Query: &shared202}, {
+		Name: "placeIn", Query: &shared203}, {Name: "sharedPlace", Query: &shared204},
+	{Name: "unshared", Query: &shared205}, {Name: "nested", Query: &shared206},
+	{Name: "harmless", Query: &shared207}}, Recursive: []string{"patch"}}
 
 var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
@@ -4790,11 +4791,15 @@ var shared42 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}}}},
 		Op: 15}, Op: 14}}}}
 
-var shared43 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared43 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "hole::absentDecider"}}}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
+
+var shared44 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::deciding"}}}, {Term: &gojq.Term{Type: 1}}}}}}
 
-var shared44 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared45 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4807,7 +4812,7 @@ var shared44 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Op: 14}
 
-var shared45 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared46 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "undecided"}}}, Then: &gojq.Query{
@@ -4815,10 +4820,10 @@ var shared45 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 3}}}}}
 
-var shared46 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+var shared47 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared47 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared48 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4827,7 +4832,7 @@ var shared47 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
 
-var shared48 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -4840,17 +4845,17 @@ var shared48 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared49 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared50 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 10, Number: "0"}}, Op: 16}
 
-var shared50 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared51 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared51 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared52 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared52 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
+var shared53 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 	Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "ready"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4898,11 +4903,11 @@ var shared52 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 				Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}}}}
 
-var shared53 = gojq.Pattern{Name: "$stays"}
+var shared54 = gojq.Pattern{Name: "$stays"}
 
-var shared54 = gojq.Pattern{Name: "$latest"}
+var shared55 = gojq.Pattern{Name: "$latest"}
 
-var shared55 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4913,7 +4918,7 @@ var shared55 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared56 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4934,266 +4939,266 @@ var shared56 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared59 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared60 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared60 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared61 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared61 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared63 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared64 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared58, Right: &gojq.Query{Left: &shared59,
+var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{Left: &shared60,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared60, Elif: []*gojq.IfElif{{Cond: &shared61,
-		Then: &shared62}}, Else: &shared63}}}
+		Op:    9}, Op: 14}, Then: &shared61, Elif: []*gojq.IfElif{{Cond: &shared62,
+		Then: &shared63}}, Else: &shared64}}}
 
-var shared64 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared65 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared65 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared66 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared66 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared68 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared72 = gojq.Func{Name: "$single"}
+var shared73 = gojq.Func{Name: "$single"}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared74 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared74 = gojq.Pattern{Name: "$single"}
+var shared75 = gojq.Pattern{Name: "$single"}
 
-var shared75 = gojq.Pattern{Name: "$currentMark"}
+var shared76 = gojq.Pattern{Name: "$currentMark"}
 
-var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared77 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared77 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared79 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared85 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared87 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared88 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared89 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared89 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared90 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared91 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared91 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared92 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared92 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared93 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
-
-var shared93 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
 var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared95 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared103 = gojq.Func{Name: "$observed"}
+var shared104 = gojq.Func{Name: "$observed"}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared105 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared105 = gojq.Pattern{Name: "$observed"}
+var shared106 = gojq.Pattern{Name: "$observed"}
 
-var shared106 = gojq.Pattern{Name: "$listedKey"}
+var shared107 = gojq.Pattern{Name: "$listedKey"}
 
-var shared107 = gojq.Pattern{Name: "$wantedNumber"}
+var shared108 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared108 = gojq.Pattern{Name: "$failure"}
+var shared109 = gojq.Pattern{Name: "$failure"}
 
-var shared109 = gojq.Pattern{Name: "$listedMark"}
+var shared110 = gojq.Pattern{Name: "$listedMark"}
 
-var shared110 = gojq.Pattern{Name: "$listed"}
+var shared111 = gojq.Pattern{Name: "$listed"}
 
-var shared111 = gojq.Pattern{Name: "$parent"}
+var shared112 = gojq.Pattern{Name: "$parent"}
 
-var shared112 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared113 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared114 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared115 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared115 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared116 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared117 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared117 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared118 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared118 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared119 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared119 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::plural"}}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared123 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared124 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared125 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared113 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared114, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared115, Then: &gojq.Query{Left: &shared116,
+var shared114 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared116, Then: &gojq.Query{Left: &shared117,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared117}}}, Right: &shared118,
-				Op: 1}, Op: 3}, Else: &shared119}}}, Op: 3}, Right: &shared120, Op: 3},
-	Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared118}}}, Right: &shared119,
+				Op: 1}, Op: 3}, Else: &shared120}}}, Op: 3}, Right: &shared121, Op: 3},
+	Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared123}}}, Right: &shared124, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125, Op: 1},
 	Op: 3}
 
-var shared125 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared126 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared126 = gojq.Func{Name: "owner"}
+var shared127 = gojq.Func{Name: "owner"}
 
-var shared127 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared128 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared128 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared130 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared130 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared131 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
 
-var shared132 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared131 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared132,
+var shared132 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared133,
 	Op: 1}}
 
-var shared133 = gojq.Func{Name: "owner"}
+var shared134 = gojq.Func{Name: "owner"}
 
-var shared134 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared135 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared136 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -5202,19 +5207,19 @@ var shared136 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared135 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared136, Op: 1}
-
-var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childRoot"}}}
+var shared136 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared137, Op: 1}
 
 var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::childRoot"}}}
+
+var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared139 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared140 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -5225,21 +5230,21 @@ var shared140 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childPlural"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -5247,25 +5252,25 @@ var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared149 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared150 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared150, Op: 1}
+	Right: &shared151, Op: 1}
 
-var shared151 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared152 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5276,10 +5281,10 @@ var shared151 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared154 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5287,33 +5292,33 @@ var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared154 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared155 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared155 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared156 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared156 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared157 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared158 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared159 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared160 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared162 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared163 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared163 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared164 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5341,10 +5346,10 @@ var shared163 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared164 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared165 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared166 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5364,7 +5369,7 @@ var shared165 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared166 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared167 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5389,9 +5394,9 @@ var shared166 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared167 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared168 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared168 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5412,7 +5417,7 @@ var shared168 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared169 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared170 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5434,7 +5439,7 @@ var shared169 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5463,21 +5468,21 @@ var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared171 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5486,7 +5491,7 @@ var shared176 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5503,7 +5508,7 @@ var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5546,7 +5551,7 @@ var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5595,19 +5600,19 @@ var shared179 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared183 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared184 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared185 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared186 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared187 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5618,18 +5623,18 @@ var shared186 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared180 = gojq.Query{Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182, Right: &gojq.Query{
+var shared181 = gojq.Query{Left: &shared182, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
-		Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
+		Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared188 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared188 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared189 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5646,7 +5651,7 @@ var shared188 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared189 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5654,7 +5659,7 @@ var shared189 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared191 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5664,18 +5669,18 @@ var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared192 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared193 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared193 = gojq.Func{Name: "seen"}
+var shared194 = gojq.Func{Name: "seen"}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5685,13 +5690,13 @@ var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared196 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5705,7 +5710,7 @@ var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5727,7 +5732,7 @@ var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared198 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared199 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::objects"}}}, Op: 1}, Catch: &gojq.Query{
@@ -5736,7 +5741,7 @@ var shared198 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 				Name: "hole::child"}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}
 
-var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5763,7 +5768,7 @@ var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5787,7 +5792,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared201 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared202 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5812,7 +5817,7 @@ var shared201 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared202 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5820,7 +5825,7 @@ var shared202 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5834,7 +5839,7 @@ var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5862,7 +5867,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5889,7 +5894,7 @@ var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5897,11 +5902,11 @@ var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared18, Then: &shared19, Else: &shared20}}}
 
-var shared208 = gojq.Query{Left: &shared140, Right: &shared136, Op: 1}
+var shared209 = gojq.Query{Left: &shared141, Right: &shared137, Op: 1}
 
-var shared209 = gojq.Query{Left: &shared145, Right: &gojq.Query{Left: &shared146,
-	Right: &gojq.Query{Left: &shared147, Right: &shared136, Op: 1}, Op: 1},
+var shared210 = gojq.Query{Left: &shared146, Right: &gojq.Query{Left: &shared147,
+	Right: &gojq.Query{Left: &shared148, Right: &shared137, Op: 1}, Op: 1},
 	Op: 1}

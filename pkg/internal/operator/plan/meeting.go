@@ -46,9 +46,9 @@ func (c Child) placing() []*expression.Program {
 
 // decidedBy returns the names of the children that decide which objects of a child are
 // wanted.
-func (p *declared) decidedBy(c Child) []string {
+func decidedBy(children []Child, c Child) []string {
 	var names []string
-	for _, other := range p.Children {
+	for _, other := range children {
 		if slices.ContainsFunc(c.placing(), func(e *expression.Program) bool { _, reads := e.ReadsChildren()[other.Name]; return reads }) {
 			names = append(names, other.Name)
 		}

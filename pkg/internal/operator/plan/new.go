@@ -394,7 +394,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind := runtimeKind(c.Kind)
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
-		kind.DependsOn, kind.Adopt, kind.Never = c.DependsOn, c.Adopt, c.Update == Never
+		kind.DependsOn, kind.Deciders, kind.Adopt, kind.Never = c.DependsOn, c.Deciders, c.Adopt, c.Update == Never
 		kind.Fixed, kind.Secret = c.podPrograms.fixed, p.ReadsSecrets(c)
 		kind.Unowned, kind.Chosen = p.unowned(c), c.ChoosesNamespace()
 		if c.Kind.Custom() {
@@ -403,7 +403,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Identity, kind.When, kind.ForEach = c.podPrograms.identity, c.podPrograms.when, c.podPrograms.forEach
 		if p.templatesInPod() {
 			kind.Object = c.podPrograms.object
-			kind.Needs, kind.DecidedBy = runtimeNeeds(c), p.decidedBy(c)
+			kind.Needs, kind.DecidedBy = runtimeNeeds(c), decidedBy(p.Children, c)
 		} else {
 			r.SensorTemplates = r.SensorTemplates || kind.Template
 		}

@@ -19,6 +19,9 @@ func (c Child) waitsFor() map[string]string {
 			out[name] = "reads " + n.Text
 		}
 	}
+	for _, name := range c.Deciders {
+		out[name] = "depends on a child that reads $children." + name
+	}
 	for _, name := range c.DependsOn {
 		out[name] = "has dependsOn: " + name
 	}
@@ -39,6 +42,30 @@ func waitForNamespaces(children []Child) {
 			c.DependsOn = append(slices.Clone(before), other.Name)
 			if _, cycle := ordered(children); cycle != nil {
 				c.DependsOn = before
+			}
+		}
+	}
+}
+
+// waitForDeciders lets each child wait until it is known which objects its dependencies have: until the children
+// exist that those read for it. A child that they read, and that waits for it, decides nothing before.
+func waitForDeciders(children []Child) {
+	for i := range children {
+		c := &children[i]
+		for _, name := range c.DependsOn {
+			at := slices.IndexFunc(children, func(other Child) bool { return other.Name == name })
+			if at < 0 {
+				continue
+			}
+			for _, decider := range decidedBy(children, children[at]) {
+				before := c.Deciders
+				if decider == c.Name || slices.Contains(before, decider) || slices.Contains(c.DependsOn, decider) {
+					continue
+				}
+				c.Deciders = append(slices.Clone(before), decider)
+				if _, cycle := ordered(children); cycle != nil {
+					c.Deciders = before
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,6 +47,43 @@ func TestWaitForNamespaces(t *testing.T) {
 				t.Fatal(findings)
 			}
 			if diff := cmp.Diff(test.want, p.Children[0].After()); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
+			}
+		})
+	}
+}
+
+// TestWaitForDeciders covers which children wait until others exist that decide about their dependencies.
+func TestWaitForDeciders(t *testing.T) {
+	for _, test := range []struct {
+		name, reason string
+		first        string // of the first child
+		when         string // of the second one, on which the third one depends
+		want         []string
+	}{
+		{"condition", "whether the job is wanted is known when the database exists", "", "$children.database.data == null", []string{"database", "job"}},
+		{"no condition", "the job is wanted", "", "", []string{"job"}},
+		{"of the resource", "the custom resource is there", "", ".spec.target == \"\"", []string{"job"}},
+		{"cycle", "the database waits for the configuration, which would never exist", "    dependsOn: [config]\n", "$children.database == null", []string{"job"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if test.when != "" {
+				test.when = fmt.Sprintf("    when: %q\n", test.when)
+			}
+			child := func(name, more string) string {
+				return fmt.Sprintf("  - name: %s\n%s    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }-%s\"}}\n", name, more, name)
+			}
+			text := identityDefinition("Namespaced", "", "config", "${ .metadata.name }")
+			text = text[:strings.Index(text, "  - name: config")] + child("database", test.first) + child("job", test.when) + child("config", "    dependsOn: [job]\n")
+			definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(text)})
+			if findings.HasErrors() {
+				t.Fatal(findings)
+			}
+			p, findings := New(definitions[0])
+			if findings.HasErrors() {
+				t.Fatal(findings)
+			}
+			if diff := cmp.Diff(test.want, p.Children[2].After()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 			}
 		})

@@ -114,6 +114,7 @@ type Child struct {
 	Ready         *expression.Program // evaluated on the live child
 	InexactPaths  [][]string          // the fields it is computed from that a Sensor may not read exactly
 	DependsOn     []string            // children that must be ready before it is created
+	Deciders      []string            // children that decide about those: they must exist before it is created, if they are wanted
 	Alternatives  []string            // children that are the same object under another condition
 	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
 	Sealed        bool                // it can become immutable, which does not replace it
@@ -450,6 +451,7 @@ type RuntimeKind struct {
 	When      json.RawMessage `json:"when,omitempty"`
 	ForEach   json.RawMessage `json:"forEach,omitempty"`
 	DependsOn []string        `json:"dependsOn,omitempty"`
+	Deciders  []string        `json:"deciders,omitempty"`
 	Needs     []RuntimeNeed   `json:"needs,omitempty"`
 	DecidedBy []string        `json:"decidedBy,omitempty"` // the children that decide which of its objects are wanted
 	Adopt     bool            `json:"adopt,omitempty"`

@@ -225,6 +225,11 @@ func waitHoles(p *configured, c Child, holes jqfile.Holes) {
 		if slices.Contains(c.DependsOn, other.Name) {
 			ready, waits = append(ready, dependencyReady(p, other)), append(waits, other.Name)
 		}
+		if slices.Contains(c.Deciders, other.Name) {
+			absent := directPrograms().Definition("absent", otherHoles(p, other))
+			decides := directPrograms().Definition("decides", jqfile.Holes{"hole::absentDecider": absent})
+			ready, waits = append(ready, decides), append(waits, other.Name)
+		}
 		if slices.Contains(c.Alternatives, other.Name) {
 			gone := directPrograms().Definition("alternativeGone",
 				jqfile.Holes{"hole::alternativePrefix": jqfile.String(listPrefix(other))})
@@ -240,7 +245,7 @@ func waitHoles(p *configured, c Child, holes jqfile.Holes) {
 // wanted.
 func decideHoles(p *configured, c Child, holes jqfile.Holes) {
 	var absent []jqfile.Value
-	by := p.decidedBy(c)
+	by := decidedBy(p.Children, c)
 	for _, other := range p.Children {
 		if slices.Contains(by, other.Name) {
 			absent = append(absent, directPrograms().Definition("absent", otherHoles(p, other)))

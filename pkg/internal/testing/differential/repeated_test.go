@@ -73,6 +73,9 @@ func TestRepeated(t *testing.T) {
 		"an object fails while others are no longer wanted": {3001967, differential.Choices{
 			"c0.forEach": 4, "c0.text.enum": 3, "c0.text.source": 1, "field.0": 3, "life.3": 13, "life.3.cr.sample": 5,
 		}},
+		"a child depends on one about which another one decides": {3011542, differential.Choices{
+			"c1.kind": 3, "c1.when": 7, "c2.dependsOn": 4, "c2.kind": 12, "children": 2,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)

@@ -127,6 +127,9 @@ def absent:
     and ((option::conditional | not) or (if option::readsChildren then live as $children | hole::wanted else hole::wanted end))
   end;
 
+# Whether what a child decides about others is known: it exists, or is not wanted.
+def decides: hole::absentDecider | not;
+
 # Whether one of the children that decide which objects of this one are wanted is absent:
 # then nothing is deleted, because what they decide may be the same when they are back.
 def undecided: any(hole::deciding; .);
