@@ -93,7 +93,8 @@ class Client:
         default = f"https://{host}:{env.get('KUBERNETES_SERVICE_PORT', '443')}"
         self.base = urllib.parse.urlsplit(env.get("ARGOPERATOR_API") or default)
         self.sleep, self.clock, self.connection, self.received, self.most = sleep, clock, None, 0, 0
-        self.sent, self.may_write, self.timeout, self.budget = 0, lambda: True, REQUEST_TIMEOUT, RETRY_BUDGET
+        self.sent, self.timeout, self.budget = 0, REQUEST_TIMEOUT, RETRY_BUDGET
+        self.may_write = self.may_wait = lambda: True
 
     def request(self, method, path, body=None, query=None, content_type="application/json"):
         """The decoded response, or ApiError. A body that is text is sent as it is, every other one as JSON. A POST is only
@@ -118,7 +119,7 @@ class Client:
                     continue
                 again = status == 429 or (status >= 500 and method != "POST" and error.code == 1)
                 wait = retry_after or delay
-            if not again or self.clock() + wait > deadline:
+            if not again or self.clock() + wait > deadline or not self.may_wait():
                 raise error
             log(f"{method} {path}: {error.reason}; again in {wait:g}s")
             self.sleep(wait)

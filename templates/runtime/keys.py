@@ -20,13 +20,14 @@ class Turn:
 
 class Keys:
     """A key runs once at a time, and keys run in the order of their requests. What is requested while a key runs becomes
-    one more turn. A key has one wait at most: for a retry, or for the time that its logic asked for. One of
-    `threads` takes no keys that `failed` last, because these may be many and take long."""
+    one more turn. A key has one wait at most: for a retry, or for the time that its logic asked for. Keys that fail may be many and
+    take long: one of `threads` takes none that `failed` last, and does not wait for a failed request."""
 
     def __init__(self, clock=time.monotonic, most=MOST, threads=1, failed=()):
         self.clock, self.most, self.changed = clock, most, threading.Condition()
         self.threads, self.failed = threads, failed
         self.waiting, self.running, self.closed = {}, set(), False  # waiting: the turns by their keys, in order
+        self.failing = set()  # of the running ones, those with a failed request
         self.due, self.waits, self.numbers = {}, [], itertools.count()  # due: (time, cause) by key; waits: a heap of times
 
     def ask(self, key, cause, always=False):
@@ -68,10 +69,17 @@ class Keys:
                 self.changed.wait(wait)
             return None
 
+    def may_wait(self, key):
+        """Whether a running key whose request has failed waits to send it again."""
+        with self.changed:
+            self.failing.add(key)
+            return len(self.failing) < max(self.threads, 2)
+
     def end(self, turn, lost=False):
         """Ends a turn. If it is lost, those who requested it have to request it again."""
         with self.changed:
             self.running.discard(turn.key)
+            self.failing.discard(turn.key)
             turn.lost = lost
             turn.ended.set()
             self.changed.notify()

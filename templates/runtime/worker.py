@@ -14,6 +14,7 @@ import api
 from api import Client, Failed, log
 from apply import apply
 from calls import Exchange, Hook, Programs, Stopped
+from due import last_run_failed
 from hook import read
 from keys import Keys
 from metrics import Metrics
@@ -186,6 +187,7 @@ class Worker:
         """One turn: its exit code, and its line in the log."""
         name, key = turn.key
         operator, began, sent = self.operators[name], self.clock(), client.sent
+        client.may_wait = lambda: self.keys.may_wait(turn.key)
         code, lost, wait, held, api.KEPT.lines = 1, True, None, False, []
         try:
             if key and operator.shows and operator.shows.runs(self.run_of(operator, client, {"ARGOPERATOR_KEY": key})):
@@ -257,6 +259,8 @@ class Worker:
         timed = run.config.get("timer") and not operator.looked
 
         def start(_, cr, reason):
+            if last_run_failed(cr):  # of a worker before this one
+                self.failures.setdefault((operator.name, key_of(cr)), -1)
             self.keys.ask((operator.name, key_of(cr)), reason, always=True)
             return True
 

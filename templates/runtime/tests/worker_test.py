@@ -83,6 +83,19 @@ class KeysTest(unittest.TestCase):
         alone.ask("a", "")
         self.assertEqual(alone.take().key, "a", "a single thread takes all")
 
+    def test_one_thread_does_not_wait_for_failed_requests(self):
+        keys = Keys(self.clock, threads=3)
+        for key in "abcd":
+            keys.ask(key, "")
+        turns = [keys.take() for _ in range(3)]
+        self.assertEqual([keys.may_wait(turn.key) for turn in turns], [True, True, False])
+        keys.end(turns[2])
+        self.assertTrue(keys.may_wait("a"), "once more")
+        self.assertFalse(keys.may_wait(keys.take().key))
+        alone = Keys(self.clock)
+        alone.ask("a", "")
+        self.assertTrue(alone.may_wait(alone.take().key), "a single thread waits")
+
     def test_waits(self):
         self.keys.later("a", 10, "first")
         self.keys.later("a", 30, "second")  # instead of the first
@@ -817,6 +830,21 @@ class LookTest(WorkerCase):
         turn = self.turn(worker)
         self.assertEqual((turn.key, turn.causes), (("memcached", "team.one"), ["its latest change is not reconciled"]))
         self.assertEqual(worker.keys.due["memcached", ""][0], self.clock.now + 600)
+
+    def test_a_worker_that_starts_knows_which_failed_before(self):
+        self.cr()
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 403, {"message": "quota"})]
+        self.assertTrue(self.send(self.worker(), {"key": "team.one", "cause": "created"}))
+        worker = self.worker()
+        worker.start()
+        self.turn(worker)
+        self.assertEqual(worker.failures, {("memcached", "team.one"): -1})
+        self.turn(worker)
+        self.assertEqual(worker.keys.due["memcached", "team.one"][0], self.clock.now + 1, "its first failure here")
+        self.cluster.faults = []
+        self.clock.now += 1
+        self.turn(worker)
+        self.assertEqual(worker.failures, {})
 
     def test_a_failed_look_is_tried_again(self):
         self.cluster.faults = [once("GET", "memcacheds$", 403, {"message": "no"})]
