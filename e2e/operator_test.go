@@ -326,6 +326,8 @@ func (o *operator) dump(t *testing.T) {
 		{"get", "events", "-A", "--field-selector", "type=Warning,reason!=MissingClusterDNS", "--sort-by", ".lastTimestamp"},
 		{"logs", "-n", operators, "-l", "eventsource-name", "--tail=60", "--prefix"},
 		{"logs", "-n", operators, "-l", "sensor-name", "--tail=60", "--prefix"},
+		{"logs", "-n", operators, "-l", "argoperator.dev/worker", "--all-containers", "--tail=300", "--prefix", "--timestamps"},
+		{"get", "leases", "-n", operators, "-o", "wide"},
 		{"logs", "-n", operators, "-l", "workflows.argoproj.io/workflow", "--all-containers", "--tail=40", "--prefix"},
 		{"get", "workflows", "-n", operators, "-o", `jsonpath={range .items[*]}{.metadata.name}{": "}{.status.phase}{" "}{.status.message}{range .status.nodes.*}{"\n    "}{.displayName}{": "}{.phase}{" "}{.message}{end}{"\n"}{end}`},
 	} {
