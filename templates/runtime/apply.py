@@ -3,7 +3,7 @@ import math
 
 from api import ApiError, Failed, Refused, log
 from children import checked
-from compute import computed_status, templated, waits_for
+from compute import computed_status, failing_settled, templated, waits_for
 from dates import seconds_of
 from hook import exit_code_of, read_response, to_delete
 from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
@@ -39,7 +39,7 @@ def apply(run):
 def apply_desired(run, cr, state):
     alone = state["finalizing"] and not run.logic  # no template is computed any more
     listed = run.config.get("readsObjects") and not alone
-    here = run.children(cr) if listed else []
+    here = run.children(cr) if listed or failing_settled(run) else []
     if not run.logic:
         read_related(run, cr, state)
     refuse_templates(run, state)

@@ -83,8 +83,11 @@ def templated(run, cr, state, answer, live):
     if state["finalizing"]:
         return desired
     if run.templates:
+        settled = {name: settled_as_computed(run, name, live) for name in failing_settled(run)}
         for one in run.desired["children"]:
-            if "error" in one:
+            if settled.get(one["child"]):
+                desired.kept |= settled[one["child"]]
+            elif "error" in one:
                 desired.fail(one["child"], one["error"])
             else:
                 desired.objects.append((one["child"], one["object"]))
@@ -144,6 +147,18 @@ def settle(run, entry, cr, names, there):
         return None
     wanted = identities(run, entry, cr, items(entry, cr, names))
     return wanted if wanted <= there else None
+
+
+def failing_settled(run):
+    """The templates that the Sensor could not compute and whose objects are never updated, so that those that exist stay."""
+    never = {entry["name"] for entry in run.config["children"] if entry.get("never")}
+    return {one["child"] for one in (run.desired or {}).get("children") or [] if "error" in one} & never
+
+
+def settled_as_computed(run, name, live):
+    """The identities of the objects of such a template, if all exist; else None."""
+    wanted, there = wanted_by(run, name), {identity(child) for child in live if (run.declared(child) or {}).get("name") == name}
+    return wanted if wanted and wanted <= there else None
 
 
 def wanted_by(run, name):

@@ -83,73 +83,77 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 				&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1},
 		Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
 		&shared112}, Op: 1}}, {Name: "statusField", Body: &shared113}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared114}, {Name: "patchOwner",
-		Args: []string{"owner", "subresource", "body"}, Body: &gojq.Query{
+		Args: []string{"owner"}, Body: &shared114}, {Name: "customResourcePatch",
+		Args: []string{"owner", "subresource", "contentType", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
 						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared127}}}}}},
 					Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
-					Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner", Args: []string{
-		"owner", "annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
-		Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-			Type: 7, Func: &shared134}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared135}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared136},
+					Op: 3}}, &shared131, &shared132}}}}}, {Name: "patchOwner", Args: []string{
+		"owner", "subresource", "body"}, Body: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "customResourcePatch", Args: []*gojq.Query{
+			{Term: &gojq.Term{Type: 7, Func: &shared134}}, &shared135, &shared136,
+			&shared137}}}}}, {Name: "annotateOwner", Args: []string{"owner",
+		"annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+			Func: &shared138}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared139}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared140},
 	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
+			Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{Left: &shared144,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared141}}}}, Op: 3}, Else: &shared142}}},
-				Op: 3}, Right: &shared143, Op: 3}, Right: &shared144, Op: 3}, Right: &shared145,
+						Args: []*gojq.Query{&shared145}}}}, Op: 3}, Else: &shared146}}},
+				Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
 			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared146, Right: &gojq.Query{
-				Left: &shared147, Right: &shared148, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared149,
+			Name: "segment", Args: []*gojq.Query{{Left: &shared150, Right: &gojq.Query{
+				Left: &shared151, Right: &shared152, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared153,
 		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared150}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153, Elif: []*gojq.IfElif{
-			{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared155, {Key: "path", Val: &gojq.Query{
+		Body: &shared154}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared156, Then: &shared157, Elif: []*gojq.IfElif{
+			{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared156}}}}}, &shared157, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
+						&shared160}}}}}, &shared161, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared158, &shared159}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared160,
+						&shared162, &shared163}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared164,
 				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared161, Right: &shared162,
-						Op: 3}}}}}}, &shared163, &shared164}}}}}}}}, {Name: "fixed", Body: &shared165},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared166},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared167},
+					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared165, Right: &shared166,
+						Op: 3}}}}}}, &shared167, &shared168}}}}}}}}, {Name: "fixed", Body: &shared169},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared170},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared171},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
+				Left: &gojq.Query{Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared174,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared175,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared176,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
-										Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared175}}}}, Op: 1}}}}}},
-								Else: &shared176}}}, Op: 3}, Right: &shared177, Op: 3}}}}}}, Op: 3},
-				Right: &shared178, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared179},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared180},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared181}, {Name: "ask",
-		Body: &shared188}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared189}, {Name: "isDue", Body: &shared190}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared191}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177, Val: &gojq.Query{
+										Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared179}}}}, Op: 1}}}}}},
+								Else: &shared180}}}, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3},
+				Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared183},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared184},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared185}, {Name: "ask",
+		Body: &shared192}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared193}, {Name: "isDue", Body: &shared194}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared195}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared196, Then: &shared197, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared194}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared195}, {Name: "safeKey", Body: &shared196}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared197}, {Name: "exactly", Body: &shared198},
-	{Name: "exactChild", Body: &shared199}, {Name: "encoded", Body: &shared200},
-	{Name: "placed", Body: &shared201}, {Name: "placesOfOther", Body: &shared202},
-	{Name: "placeIn", Args: []string{"$around"}, Body: &shared203}, {
-		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared204},
-	{Name: "unshared", Body: &shared205}, {Name: "nested", Body: &shared206},
-	{Name: "harmless", Body: &shared207}}, Programs: []jqfile.Named{
+					{Term: &gojq.Term{Type: 7, Func: &shared198}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared199}, {Name: "safeKey", Body: &shared200}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared201}, {Name: "exactly", Body: &shared202},
+	{Name: "exactChild", Body: &shared203}, {Name: "encoded", Body: &shared204},
+	{Name: "placed", Body: &shared205}, {Name: "placesOfOther", Body: &shared206},
+	{Name: "placeIn", Args: []string{"$around"}, Body: &shared207}, {
+		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared208},
+	{Name: "unshared", Body: &shared209}, {Name: "nested", Body: &shared210},
+	{Name: "harmless", Body: &shared211}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -490,8 +494,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Name: "$unwanted"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
 								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "gone"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-								Index: &gojq.Index{Name: "key"}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{
+									Name: "gone"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "key"},
+									{Key: "uid"}, {Key: "missing"}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
 							Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 1}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
@@ -532,40 +537,67 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
 									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}}},
-						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-							Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Term: &gojq.Term{
-									Type: 1, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
-									Name: "$forgotten"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8,
-									Object: &gojq.Object{}}}, Update: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$forgotten"}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 17}}}}, Op: 1}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::deletion"}}}}}}},
-								{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{
-											Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
+						{Name: "forgetting", Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "customResourcePatch", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "application/json-patch+json"}}}, {Term: &gojq.Term{
+									Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "forget"}}, {Iter: true}}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "/status/children/"}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
+													{Key: "path", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$entry"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "/uid"}}}, Op: 3}}, {Key: "value",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}}}}}},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+															Str: "/missing"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "missing"}}}}}}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "remove"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}}}, Op: 2}, Patterns: []*gojq.Pattern{
+											{Name: "$entry"}}, Op: 1}, Op: 1}}}}}}}}}}, Left: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+						Op: 9}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$forgets"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "forgetting"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::deletion"}}}}}}}, {Key: "failed", Val: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
+								{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$forgets"}}}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "forgetting"}}}, Else: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
 											Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
 													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -575,37 +607,32 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 																{Index: &gojq.Index{Name: "missing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 															Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Elif: []*gojq.IfElif{{
-												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}, Else: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
-														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
-																	{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, {Term: &gojq.Term{
-																		Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																	{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-																		Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}},
-																Op: 3}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+															Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed",
+														Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$next"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+																	Type: 13, Str: &gojq.String{Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}},
+															Op: 3}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
 										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
 											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Name: "$forgets"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 												Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-											Op:    8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+											Op:    1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+											Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-										Op: 3}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}},
-						Patterns: []*gojq.Pattern{{Name: "$gone"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+									Op: 3}}}}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}},
+						Patterns: []*gojq.Pattern{{Name: "$forgets"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
 					{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
 		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "enqueue",
 		Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "content", Body: &gojq.Query{
@@ -4257,7 +4284,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared21,
 		Then: &shared25, Elif: []*gojq.IfElif{{Cond: &shared26, Then: &shared31},
 			{Cond: &shared32, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared208}}, Right: &shared33, Patterns: []*gojq.Pattern{
+				Type: 20, Query: &shared212}}, Right: &shared33, Patterns: []*gojq.Pattern{
 				&shared40}, Op: 1}}}, Else: &shared41}}}}, {Name: "absent", Query: &shared42},
 	{Name: "decides", Query: &shared43}, {Name: "undecided", Query: &shared44},
 	{Name: "held", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
@@ -4270,7 +4297,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared47,
 						SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
 					Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-					Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+					Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
 						Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
 							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared47,
 								SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
@@ -4306,7 +4333,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
 									SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
 								Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-								Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+								Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
 									Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
 										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
 											SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
@@ -4337,7 +4364,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 												Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
 													Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
 														&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
-												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared208,
+												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared212,
 												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
 													Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
@@ -4362,7 +4389,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
 														SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
 													Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-													Then: &gojq.Query{Left: &shared208, Right: &gojq.Query{Term: &gojq.Term{
+													Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
 														Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
 															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
 																SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
@@ -4374,9 +4401,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
 		Patterns: []*gojq.Pattern{&shared112}, Op: 1}}, {Name: "statusField",
 		Query: &shared113}, {Name: "customResourcePath", Query: &shared114},
-	{Name: "patchOwner", Query: &gojq.Query{Term: &gojq.Term{Type: 8,
-		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared126, {
-			Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	{Name: "customResourcePatch", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared126,
+			{Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared115,
 						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116,
@@ -4387,86 +4414,101 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 					Func: &shared127, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
 					Op: 1}, Op: 3}}}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3},
-				Right: &shared130, Op: 3}}, &shared131, &shared132}}}}}, {Name: "annotateOwner",
+				Right: &shared130, Op: 3}}, &shared131, &shared132}}}}}, {Name: "patchOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &shared116, Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
-									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
-						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
-						Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &shared134, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
-						Op: 1}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "?fieldManager="}}}, Op: 3}, Right: &shared130, Op: 3}}, &shared131,
-				{Key: "body", Val: &gojq.Query{Left: &shared135, Right: &shared133,
-					Op: 1}}}}}}}}}, {Name: "segment", Query: &shared136}, {Name: "deletionPath",
-		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{
-					Left: &shared140, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared209}},
-					Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
-			Op: 3}, Right: &shared145, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &shared210}}, Op: 3}, Right: &shared149, Op: 3}},
-	{Name: "deleteOptions", Query: &shared150}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared152, Then: &shared153,
-			Elif: []*gojq.IfElif{{Cond: &shared154, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared155,
-					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &shared139, Then: &gojq.Query{Left: &shared140,
-									Right: &shared209, Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143,
-							Op: 3}, Right: &shared144, Op: 3}, Right: &shared145, Op: 3}, Right: &shared210,
-							Op: 3}, Right: &shared156, Op: 3}}}}, &shared157, {Key: "body", Val: &gojq.Query{
-						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared158}}}}}},
-								{Key: "propagationPolicy", Val: &shared159}}}}}, Right: &shared151,
-							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared160, {Key: "path", Val: &gojq.Query{
+						Left: &gojq.Query{Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared116, Then: &gojq.Query{Left: &shared117,
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared134,
+									SuffixList: []*gojq.Suffix{&shared118}}}, Right: &shared119, Op: 1},
+								Op: 3}, Else: &shared120}}}, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
+						Op: 3}, Right: &shared123, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
+							&shared124}}}, Right: &shared125, Op: 1}, Op: 3}, Right: &shared135,
+					Op: 3}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3}}, &shared213,
+				{Key: "body", Val: &gojq.Query{Left: &shared137, Right: &shared133,
+					Op: 1}}}}}}}}}, {Name: "annotateOwner", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+			KeyVals: []*gojq.ObjectKeyVal{&shared126, {Key: "path", Val: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &shared115, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116, Then: &gojq.Query{
+							Left: &shared117, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &shared138, SuffixList: []*gojq.Suffix{&shared118}}},
+								Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}}, Op: 3}, Right: &shared121,
+						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared138, SuffixList: []*gojq.Suffix{
+						&shared124}}}, Right: &shared125, Op: 1}, Op: 3}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+					Op: 3}, Right: &shared130, Op: 3}}, &shared213, {Key: "body", Val: &gojq.Query{
+				Left: &shared139, Right: &shared133, Op: 1}}}}}}}}}, {Name: "segment",
+		Query: &shared140}, {Name: "deletionPath", Query: &gojq.Query{Left: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &shared143, Then: &gojq.Query{Left: &shared144, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &shared214}}, Op: 3}, Else: &shared146}}},
+			Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared215}},
+		Op: 3}, Right: &shared153, Op: 3}}, {Name: "deleteOptions", Query: &shared154},
+	{Name: "deletion", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared156, Then: &shared157, Elif: []*gojq.IfElif{
+			{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
 					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &shared138, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared139, Then: &gojq.Query{Left: &shared140, Right: &shared209,
-									Op: 3}, Else: &shared142}}}, Op: 3}, Right: &shared143, Op: 3}, Right: &shared144,
-							Op: 3}, Right: &shared145, Op: 3}, Right: &shared210, Op: 3}, Right: &shared161,
-						Op: 3}, Right: &shared162, Op: 3}}}}, &shared163, &shared164}}}}}}}},
-	{Name: "fixed", Query: &shared165}, {Name: "replaces", Query: &shared166},
-	{Name: "lookAt", Query: &shared167}, {Name: "owned", Query: &gojq.Query{
-		Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared170,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared171,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared172,
-								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared173, Val: &gojq.Query{
-										Left: &shared174, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared175}}},
-											Right: &shared15, Op: 1}}}, Op: 1}}}}}}, Else: &shared176}}}, Op: 3},
-							Right: &shared177, Op: 3}}}}}}, Op: 3}, Right: &shared178, Op: 3}}}}}},
-		Op: 3}}, {Name: "asYAML", Query: &shared179}, {Name: "reclaimPatch",
-		Query: &shared180}, {Name: "refusal", Query: &shared181}, {Name: "ask",
-		Query: &shared188}, {Name: "failedAttempts", Query: &shared189},
-	{Name: "isDue", Query: &shared190}, {Name: "failure", Query: &shared191},
-	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared192, Then: &shared193, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared182, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared194,
-						SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
-					Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-		Query: &shared195}, {Name: "safeKey", Query: &shared196}, {Name: "workflowName",
-		Query: &shared197}, {Name: "exactly", Query: &shared198}, {Name: "exactChild",
-		Query: &shared199}, {Name: "encoded", Query: &shared200}, {Name: "placed",
-		Query: &shared201}, {Name: "placesOfOther", Query: &shared202}, {
-		Name: "placeIn", Query: &shared203}, {Name: "sharedPlace", Query: &shared204},
-	{Name: "unshared", Query: &shared205}, {Name: "nested", Query: &shared206},
-	{Name: "harmless", Query: &shared207}}, Recursive: []string{"patch"}}
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared142,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared143,
+								Then: &gojq.Query{Left: &shared144, Right: &shared214, Op: 3}, Else: &shared146}}},
+							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+						Op: 3}, Right: &shared215, Op: 3}, Right: &shared160, Op: 3}}}},
+					&shared161, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 20,
+						Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "uid", Val: &shared162}}}}}}, {Key: "propagationPolicy", Val: &shared163}}}}},
+							Right: &shared155, Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared164,
+				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{
+								Left: &shared144, Right: &shared214, Op: 3}, Else: &shared146}}},
+							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
+						Op: 3}, Right: &shared215, Op: 3}, Right: &shared165, Op: 3}, Right: &shared166,
+					Op: 3}}}}, &shared167, &shared168}}}}}}}}, {Name: "fixed", Query: &shared169},
+	{Name: "replaces", Query: &shared170}, {Name: "lookAt", Query: &shared171},
+	{Name: "owned", Query: &gojq.Query{Left: &shared172, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+			{Key: "metadata", Val: &gojq.Query{Left: &gojq.Query{Left: &shared173,
+				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{&shared174, {Key: "annotations", Val: &gojq.Query{
+						Left: &gojq.Query{Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared176, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177,
+									Val: &gojq.Query{Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+											Array: &gojq.Array{Query: &shared179}}}, Right: &shared15, Op: 1}}},
+										Op: 1}}}}}}, Else: &shared180}}}, Op: 3}, Right: &shared181, Op: 3}}}}}},
+				Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML",
+		Query: &shared183}, {Name: "reclaimPatch", Query: &shared184}, {
+		Name: "refusal", Query: &shared185}, {Name: "ask", Query: &shared192},
+	{Name: "failedAttempts", Query: &shared193}, {Name: "isDue", Query: &shared194},
+	{Name: "failure", Query: &shared195}, {Name: "failureMessage", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared196, Then: &shared197,
+			Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared198, SuffixList: []*gojq.Suffix{
+							&shared188}}}, Right: &shared189, Op: 9}, Op: 15}, Then: &shared190,
+					Else: &shared191}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared199},
+	{Name: "safeKey", Query: &shared200}, {Name: "workflowName", Query: &shared201},
+	{Name: "exactly", Query: &shared202}, {Name: "exactChild", Query: &shared203},
+	{Name: "encoded", Query: &shared204}, {Name: "placed", Query: &shared205},
+	{Name: "placesOfOther", Query: &shared206}, {Name: "placeIn", Query: &shared207},
+	{Name: "sharedPlace", Query: &shared208}, {Name: "unshared", Query: &shared209},
+	{Name: "nested", Query: &shared210}, {Name: "harmless", Query: &shared211}},
+	Recursive: []string{"patch"}}
 
 var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
@@ -5181,7 +5223,7 @@ var shared130 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
 var shared131 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
-	Type: 13, Str: &gojq.String{Str: "application/merge-patch+json"}}}}
+	Type: 7, Func: &gojq.Func{Name: "contentType"}}}}
 
 var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
@@ -5192,13 +5234,24 @@ var shared132 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 
 var shared134 = gojq.Func{Name: "owner"}
 
-var shared135 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "subresource"}}}
+
+var shared136 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "application/merge-patch+json"}}}
+
+var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "body"}}}
+
+var shared138 = gojq.Func{Name: "owner"}
+
+var shared139 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared141 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -5207,19 +5260,19 @@ var shared137 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
 
-var shared136 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared137, Op: 1}
+var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "text"}}}, Right: &shared141, Op: 1}
 
-var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childRoot"}}}
 
-var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::childNamespaced"}}}
 
-var shared140 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
@@ -5230,21 +5283,21 @@ var shared141 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::childPlural"}}}
 
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared149 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
 
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -5252,25 +5305,25 @@ var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "/"}}}}}}}
 
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "query"}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared155 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared150 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared154 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared151, Op: 1}
+	Right: &shared155, Op: 1}
 
-var shared152 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared156 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5281,10 +5334,10 @@ var shared152 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared154 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared158 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5292,33 +5345,33 @@ var shared154 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared155 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared157 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared161 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared158 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared159 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared163 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared160 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared164 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared161 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared165 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared163 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared167 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared164 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared168 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5346,10 +5399,10 @@ var shared164 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared166 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5369,7 +5422,7 @@ var shared166 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared167 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared171 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5394,9 +5447,9 @@ var shared167 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5417,7 +5470,7 @@ var shared169 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared170 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared174 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5439,7 +5492,7 @@ var shared170 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared175 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5468,21 +5521,21 @@ var shared171 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5491,7 +5544,7 @@ var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5508,7 +5561,7 @@ var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5551,7 +5604,7 @@ var shared179 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5600,19 +5653,19 @@ var shared180 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared184 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared188 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared185 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared189 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared187 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5623,18 +5676,18 @@ var shared187 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared181 = gojq.Query{Left: &shared182, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared183, Right: &gojq.Query{
+var shared185 = gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared184}}}, Right: &shared185, Op: 9},
-		Op: 15}, Then: &shared186, Else: &shared187}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
+		Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}
 
-var shared188 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared189 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared193 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5651,7 +5704,7 @@ var shared189 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared194 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5659,7 +5712,7 @@ var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared191 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared195 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5669,18 +5722,18 @@ var shared191 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared192 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared197 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared194 = gojq.Func{Name: "seen"}
+var shared198 = gojq.Func{Name: "seen"}
 
-var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5690,13 +5743,13 @@ var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared200 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5710,7 +5763,7 @@ var shared197 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5732,7 +5785,7 @@ var shared198 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared199 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared203 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::objects"}}}, Op: 1}, Catch: &gojq.Query{
@@ -5741,7 +5794,7 @@ var shared199 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 				Name: "hole::child"}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5768,7 +5821,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5792,7 +5845,7 @@ var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared202 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared206 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5817,7 +5870,7 @@ var shared202 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5825,7 +5878,7 @@ var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared208 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5839,7 +5892,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared209 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5867,7 +5920,7 @@ var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5894,7 +5947,7 @@ var shared206 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared211 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5902,11 +5955,13 @@ var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared208 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared212 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared18, Then: &shared19, Else: &shared20}}}
 
-var shared209 = gojq.Query{Left: &shared141, Right: &shared137, Op: 1}
+var shared213 = gojq.ObjectKeyVal{Key: "type", Val: &shared136}
 
-var shared210 = gojq.Query{Left: &shared146, Right: &gojq.Query{Left: &shared147,
-	Right: &gojq.Query{Left: &shared148, Right: &shared137, Op: 1}, Op: 1},
+var shared214 = gojq.Query{Left: &shared145, Right: &shared141, Op: 1}
+
+var shared215 = gojq.Query{Left: &shared150, Right: &gojq.Query{Left: &shared151,
+	Right: &gojq.Query{Left: &shared152, Right: &shared141, Op: 1}, Op: 1},
 	Op: 1}

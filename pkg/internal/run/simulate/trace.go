@@ -76,6 +76,11 @@ func Texts(failures []Failure) []string {
 
 func isConflict(c cluster.Call) bool { return c.Status == http.StatusConflict }
 
+// isRejection reports whether the API server rejected a request for another reason.
+func isRejection(c cluster.Call) bool {
+	return c.Status >= http.StatusBadRequest && c.Status != http.StatusNotFound && !isConflict(c)
+}
+
 func (t Trace) failures() []Failure {
 	var out []Failure
 	on, rejected := "", map[string]bool{} // by trigger and object
@@ -109,7 +114,7 @@ func (t Trace) failures() []Failure {
 			out = append(out, Failure{
 				Text: w.Title() + ": " + w.Cause(),
 				Conflict: slices.ContainsFunc(w.Containers, func(c Container) bool {
-					return c.ExitCode != 0 && slices.ContainsFunc(c.Calls, isConflict)
+					return c.ExitCode != 0 && slices.ContainsFunc(c.Calls, isConflict) && !slices.ContainsFunc(c.Calls, isRejection)
 				}),
 			})
 		}

@@ -76,6 +76,17 @@ func TestRepeated(t *testing.T) {
 		"a child depends on one about which another one decides": {3011542, differential.Choices{
 			"c1.kind": 3, "c1.when": 7, "c2.dependsOn": 4, "c2.kind": 12, "children": 2,
 		}},
+		"a reconcile fails because of a conflict and because of something else": {3013142, differential.Choices{
+			"api.builtin": 10, "c0.kind": 6, "c0.text.source": 3, "c0.text.string": 1, "cr.0.text": 2, "life.4": 3, "patch": 11,
+			"patch.text.source": 4,
+		}},
+		"a template fails whose object exists and is never updated": {3013773, differential.Choices{
+			"c1.text.enum": 3, "c1.text.source": 2, "c1.update": 4, "children": 1, "field.0": 3, "life.1": 13, "life.1.cr.sample": 3,
+		}},
+		"an object is made again by an old event, after it was deleted": {3014706, differential.Choices{
+			"c0.forEach": 3, "c1.data": 2, "c1.forEach": 6, "children": 1, "cr.0.f0": 6, "field.0": 13, "field.1": 2, "fields": 3,
+			"life.4": 13, "life.4.cr.sample": 5, "life.4.mode": 7,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)

@@ -31,7 +31,8 @@
              else (.failed.attempts // 0) < hole::maxAttempts end)
          | .look = (.failed.attempts == null and (.deleting == null or $old == null))
          | .token = [.key, .uid, .look, .reclaimed, .failed.attempts, if option::missing then .missing else null end]),
-        (if option::missing then empty else [$unwanted[] | select(gone) | .key] | select(. != []) | {token: ., forget: .} end),
+        (if option::missing then empty
+         else [$unwanted[] | select(gone) | {key, uid, missing}] | select(. != []) | {token: ., forget: .} end),
         null);
 
   if .type == "DELETE" or ownChild then {go: false} else
@@ -39,15 +40,23 @@
     | if $next == null or $old != null and $next.token == ($old | next).token then {go: false}
       else
         def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
-        (if option::missing then {} else $next.forget // [] | reduce .[] as $forgotten ({}; .[$forgotten] = null) end) as $gone
+        # Another object of that name may have been observed since: its entry stays.
+        def forgetting:
+          customResourcePatch($new.metadata; "/status"; "application/json-patch+json"; [
+            $next.forget[]
+            | ("/status/children/" + (.key | split("/") | join("~1"))) as $entry
+            | (if .uid != null then {op: "test", path: ($entry + "/uid"), value: .uid}
+               else {op: "test", path: ($entry + "/missing"), value: .missing} end),
+              {op: "remove", path: $entry}]);
+        ((option::missing | not) and $next.forget != null) as $forgets
         | {go: true,
-           call: (if (option::missing | not) and $next.forget != null then change($gone) else hole::deletion end),
+           call: (if $forgets then forgetting else hole::deletion end),
            failed: (
              ($next.failed.attempts // 0) as $attempts
-             | change(
+             | if $forgets then forgetting
+               else change(
                  if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
-                 elif $next.forget != null then $gone
                  else {($next.key): {failed: (failure($next; $attempts) + {message: "the API server did not delete it; kubectl delete and kubectl describe show why"})}} end)
-               + if option::diagnosed and (option::missing | not) and $next.forget == null and $attempts == hole::lastAttempt then ask else {} end)}
+                 + if option::diagnosed and ($forgets | not) and (option::missing | not) and $attempts == hole::lastAttempt then ask else {} end end)}
       end
   end

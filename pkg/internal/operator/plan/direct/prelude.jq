@@ -210,12 +210,14 @@ def customResourcePath(owner):
   + (if option::namespaced then "/namespaces/" + (owner.namespace | @uri) else "" end)
   + "/" + hole::plural + "/" + (owner.name | @uri);
 
-# The merge patch request for the custom resource of an owner.
-def patchOwner(owner; subresource; body):
+# The requests that patch the custom resource of an owner.
+def customResourcePatch(owner; subresource; contentType; body):
   {method: "PATCH",
    path: (customResourcePath(owner) + subresource + "?fieldManager=" + hole::operator),
-   type: "application/merge-patch+json",
+   type: contentType,
    body: (body | tojson)};
+
+def patchOwner(owner; subresource; body): customResourcePatch(owner; subresource; "application/merge-patch+json"; body);
 
 # The request that sets annotations on the custom resource of an owner.
 def annotateOwner(owner; annotations): patchOwner(owner; ""; {metadata: {annotations: annotations}});
