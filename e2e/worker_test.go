@@ -310,6 +310,8 @@ func apiAway(t *testing.T, w *world) {
 			}
 		})
 		w.cluster.awaitReady(t)
+		// When its watch has ended, the controller of Argo Workflows 4.0 reads the ended one again and again, without a pause.
+		control(t, "restart", theController)
 		w.audit.pardoned = append(w.audit.pardoned, span{began, time.Now()})
 	})
 	w.measured("reconciled %s after the API server is back", seconds(took))

@@ -59,6 +59,7 @@ func ExampleGenerate() {
 	// ConfigMap nest-logic
 	// ConfigMap nest-config
 	// ConfigMap nest-runtime
+	// ConfigMap nest-worker
 	// Service nest-worker
 	// Deployment nest-worker
 	// EventSource nest

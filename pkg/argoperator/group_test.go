@@ -167,6 +167,7 @@ func TestGroupDedicatedWorker(t *testing.T) {
 		"Role all-worker eventsources sensors leases", "Role all-worker.vault sensors leases",
 		"NetworkPolicy all", "NetworkPolicy all-eventbus", "NetworkPolicy all-worker", "NetworkPolicy all-worker-vault",
 		"ConfigMap all-operators", "ConfigMap all-operators-vault vault.json leaves the Sensors to another worker", "ConfigMap all-runtime",
+		"ConfigMap all-worker",
 		"Service all-worker", "Service all-worker-vault",
 		"Deployment all-worker of all-worker runs /operator/operators/card.json:/operator/operators/note.json",
 		"Deployment all-worker-vault of all-worker-vault runs /operator/operators/vault.json",
@@ -310,7 +311,7 @@ func TestGroupLogic(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"ConfigMap all-logic-two", "ConfigMap all-logic-three", "ConfigMap all-operators", "ConfigMap all-runtime",
+		"ConfigMap all-logic-two", "ConfigMap all-logic-three", "ConfigMap all-operators", "ConfigMap all-runtime", "ConfigMap all-worker",
 		"runtime workspace-two workspace-three", "logic-two workspace-two", "logic-three workspace-three",
 	}, got); diff != "" {
 		t.Error(diff)

@@ -21,10 +21,13 @@ func configMaps(p *plan.Plan) []Object {
 	if !reconciles && !p.Reconcile.Diagnoses {
 		return nil
 	}
-	programs := map[string]string{}
+	programs, ofWorker := map[string]string{}, map[string]string{}
 	for name, text := range runtimeScripts() {
-		if name == clientScript || name == diagnosisScript && p.Reconcile.Diagnoses ||
-			name != diagnosisScript && reconciles && !slices.Contains(scriptsOfOthers(p), name) {
+		switch {
+		case slices.Contains(workerScripts, name):
+			ofWorker[name] = text
+		case name == clientScript, name == diagnosisScript && p.Reconcile.Diagnoses,
+			name != diagnosisScript && reconciles && !slices.Contains(scriptsOfOthers(p), name):
 			programs[name] = text
 		}
 	}
@@ -43,7 +46,11 @@ func configMaps(p *plan.Plan) []Object {
 	if reconciles && !p.Reconcile.Execution.Stays {
 		programs[runtimeConfig] = config(p.Runtime)
 	}
-	return append(objects, configMap(p, p.Names.RuntimeConfigMap, programs))
+	objects = append(objects, configMap(p, p.Names.RuntimeConfigMap, programs))
+	if p.Reconcile.Execution.Stays {
+		objects = append(objects, configMap(p, p.Names.Worker, ofWorker))
+	}
+	return objects
 }
 
 // operatorsConfigMaps have the configurations of the operators of a worker: with the programs,
@@ -90,7 +97,13 @@ const (
 	runtimeConfig   = "config.json"
 )
 
-// scriptsOfOthers returns the modules that only the worker imports, or only a Workflow's pods.
+// workerScripts are the modules that only a worker imports. They have a ConfigMap of their own: with the
+// others, they would exceed what kubectl apply can store in an annotation.
+var workerScripts = []string{
+	workerScript, "show.py", "worker.py", "keys.py", "lease.py", "metrics.py", "calls.py", "referrers.py",
+}
+
+// scriptsOfOthers returns modules that only Workflows of other operators run.
 func scriptsOfOthers(p *plan.Plan) []string {
 	switch {
 	case p.Reconcile.Shows:
@@ -98,7 +111,7 @@ func scriptsOfOthers(p *plan.Plan) []string {
 	case p.Reconcile.Execution.Stays:
 		return []string{runtimeScript, "steps.py"}
 	}
-	return []string{workerScript, "show.py", "worker.py", "keys.py", "lease.py", "metrics.py", "calls.py", "referrers.py"}
+	return nil
 }
 
 // runtimeScripts returns the texts of argoperator's own programs by the names of their files.
@@ -127,8 +140,9 @@ func RunsOnly(c corev1.Container, programs map[string]string) bool {
 			return false
 		}
 	}
-	return len(c.Command) == 3 && c.Command[0] == "python3" && c.Command[1] == "-B" &&
-		slices.Contains([]string{runtimeScript, workerScript, diagnosisScript}, strings.TrimPrefix(c.Command[2], RuntimeDir+"/"))
+	return len(c.Command) == 3 && c.Command[0] == "python3" && c.Command[1] == "-B" && slices.Contains([]string{
+		RuntimeDir + "/" + runtimeScript, WorkerDir + "/" + workerScript, RuntimeDir + "/" + diagnosisScript,
+	}, c.Command[2])
 }
 
 func configMap(p *plan.Plan, name string, data map[string]string) Object {

@@ -131,7 +131,8 @@ func workerPod(p *plan.Plan, name string) corev1.PodSpec {
 		TerminationGracePeriodSeconds: &grace,
 		Containers:                    []corev1.Container{workerContainer(p, name)},
 		Volumes: []corev1.Volume{
-			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), configMapVolume("operators", operatorsConfigMap(p, name), nil),
+			configMapVolume("runtime", p.Names.RuntimeConfigMap, nil), configMapVolume("worker", p.Names.Worker, nil),
+			configMapVolume("operators", operatorsConfigMap(p, name), nil),
 			emptyDir("tmp"), credentialsVolume(),
 		},
 	}
@@ -178,13 +179,14 @@ func credentialsVolume() corev1.Volume {
 
 func workerContainer(p *plan.Plan, name string) corev1.Container {
 	c := *scriptContainer(p, "runtime", workerScript)
-	c.VolumeMounts = append(c.VolumeMounts, readOnly("operators", operatorsDir))
+	c.Command[2] = WorkerDir + "/" + workerScript
+	c.VolumeMounts = append(c.VolumeMounts, readOnly("worker", WorkerDir), readOnly("operators", operatorsDir))
 	var configs []string
 	for _, o := range p.RunBy(name) {
 		configs = append(configs, operatorsDir+"/"+configFile(o))
 	}
 	c.Env = []corev1.EnvVar{
-		{Name: "ARGOPERATOR_CONFIG", Value: strings.Join(configs, ":")},
+		{Name: "ARGOPERATOR_CONFIG", Value: strings.Join(configs, ":")}, {Name: "PYTHONPATH", Value: RuntimeDir},
 		fromField("POD_NAME", "metadata.name"), fromField("POD_IP", "status.podIP"),
 	}
 	if len(p.Runtime.Workers) > 0 {

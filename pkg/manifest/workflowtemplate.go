@@ -206,8 +206,11 @@ func mutex(name string) *wfv1.Synchronization {
 	return &wfv1.Synchronization{Mutexes: []*wfv1.Mutex{{Name: name}}}
 }
 
-// RuntimeDir is where the pods have argoperator's own program.
-const RuntimeDir = "/operator/runtime"
+// RuntimeDir is where the pods have argoperator's own program, and WorkerDir what only the worker has of it.
+const (
+	RuntimeDir = "/operator/runtime"
+	WorkerDir  = "/operator/worker"
+)
 
 // Volumes and their mount paths.
 const (

@@ -663,7 +663,7 @@ type Names struct {
 	// ServiceAccount of the Workflow of a reconcile.
 	// +defaultText=`NAME-workflow`
 	WorkflowServiceAccount string `json:"workflowServiceAccount,omitempty"`
-	// Deployment of the `worker` engine, its Service, Lease and ServiceAccount.
+	// Deployment of the `worker` engine, its Service, Lease, ServiceAccount and the ConfigMap with its programs.
 	// +defaultText=`NAME-worker`
 	Worker string `json:"worker,omitempty"`
 	// ServiceAccount of the resync.

@@ -538,135 +538,138 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
 									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
 										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
-						{Name: "forgetting", Body: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "customResourcePatch", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 13,
-									Str: &gojq.String{Str: "application/json-patch+json"}}}, {Term: &gojq.Term{
-									Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "forget"}}, {Iter: true}}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "/status/children/"}}}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
-													{Key: "path", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$entry"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "/uid"}}}, Op: 3}}, {Key: "value",
-														Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}}}}}},
-												Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-															Str: "/missing"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 6, Index: &gojq.Index{Name: "missing"}}}}}}}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "remove"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}}}, Op: 2}, Patterns: []*gojq.Pattern{
-											{Name: "$entry"}}, Op: 1}, Op: 1}}}}}}}}}}, Left: &gojq.Query{Left: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-						Op: 9}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Name: "removal", Args: []string{"forgotten"}, Body: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}, SuffixList: []*gojq.Suffix{
+									{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status/children/"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "~1"}}}}}}}, Op: 1}, Op: 1}, Op: 3},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "/uid"}}}, Op: 3}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 6, Index: &gojq.Index{Name: "uid"}}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "op", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "test"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/missing"}}}, Op: 3}},
+											{Key: "value", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "missing"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+									Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "remove"}}}}, {
+										Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$entry"}}}}}}}}, Op: 2}, Patterns: []*gojq.Pattern{{Name: "$entry"}},
+								Op: 1}, Op: 1}}}}}}, Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
 							Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$forgets"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "forgetting"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "hole::deletion"}}}}}}}, {Key: "failed", Val: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
-								{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$forgets"}}}, Then: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "forgetting"}}}, Else: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "missing",
-														Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "missing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "failed",
-														Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$next"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-																	Type: 13, Str: &gojq.String{Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}},
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+								Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "forget"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "customResourcePatch", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "application/json-patch+json"}}}, {Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "removal", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "forget"}}}}}}}}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::deletion"}}}}}}},
+							{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "change", Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "missing",
+													Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "missing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 10, Number: "1"}}, Op: 3}}}}}}}}}}}, Elif: []*gojq.IfElif{{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+																	Str: "the API server did not delete it; kubectl delete and kubectl describe show why"}}}}}}}},
 															Op: 3}}}}}}}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$forgets"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::missing"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-											Op:    1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-											Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-									Op: 3}}}}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}},
-						Patterns: []*gojq.Pattern{{Name: "$forgets"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
-		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "enqueue",
-		Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "content", Body: &gojq.Query{
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "option::missing"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "forget"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+										Op:    8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+									Op: 3}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}}}}}}}}},
+				Patterns: []*gojq.Pattern{{Name: "$next"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+		Op: 1}}, {Name: "enqueue", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+		{Name: "content", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+				{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 				Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-				Name: "annotations"}}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-					{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+				Name: "annotations"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "annotation::related"}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "annotation::reconcile"}}}}}}, Op: 2}}}}},
+			Op: 1}, Op: 17}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+					Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+					Name: "resourceVersion"}}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "generation"}}}}}, Op: 2}}}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "option::ownKind"}}}, Then: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
-					{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::related"}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::reconcile"}}}}}},
-						Op: 2}}}}}, Op: 1}, Op: 17}, Right: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
-					{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-						Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "managedFields"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-						Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Op: 2}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "generation"}}}}}, Op: 2}}}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "option::ownKind"}}}, Then: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "del", Args: []*gojq.Query{
-						{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
-								{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}, SuffixList: []*gojq.Suffix{
-								{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-							Index: &gojq.Index{Name: "lastTransitionTime"}, SuffixList: []*gojq.Suffix{
-								{Optional: true}}}}, Op: 2}, Op: 1}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-					Type: 1}}}}}, Op: 1}, Op: 1}}, {Name: "madeByRun", Body: &gojq.Query{
+					{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}, SuffixList: []*gojq.Suffix{
+							{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+						Index: &gojq.Index{Name: "lastTransitionTime"}, SuffixList: []*gojq.Suffix{
+							{Optional: true}}}}, Op: 2}, Op: 1}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+				Type: 1}}}}}, Op: 1}, Op: 1}}, {Name: "madeByRun", Body: &gojq.Query{
 			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "option::madeByRun"}}}, Right: &gojq.Query{Left: &gojq.Query{
 				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
@@ -674,74 +677,74 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 				Type: 7, Func: &gojq.Func{Name: "hole::ownNamespace"}}}, Op: 8}, Op: 14},
 			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::isOwn"}}},
 			Op:    14}}}, Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
-				{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
-			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "now"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
-				Op:    6}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "floor"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
-					Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "madeByRun"}}},
-						Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 5}}, Elif: []*gojq.IfElif{
-						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 4}}},
-						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-							Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdateiso8601"}}},
-								Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "600"}},
-								Op: 11}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "content"}}}, Op: 1},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "content"}}}, Op: 1}, Op: 9}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "option::stays"}}}, Then: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "event",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "related", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "apiVersion"}}}}}},
-									{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "kind"}}}}}},
-									{Key: "labels", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "labels"}}}}}}, {Key: "metadata", Val: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "namespace"}, {
-												Key: "labels"}}}}}, Op: 1}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
-						Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$window"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1},
-							Op: 3}}, {Key: "wait", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$window"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
-							Op: 5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$now"}}}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "ceil"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 10, Number: "1"}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}}}}}, Op: 3},
-				Patterns: []*gojq.Pattern{{Name: "$window"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$now"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}},
-			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "heartbeat",
+		Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
+		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "now"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
+			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
+			Op:    6}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "floor"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+				Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "madeByRun"}}},
+					Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 5}}, Elif: []*gojq.IfElif{
+					{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "DELETE"}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 4}}},
+					{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+						Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdateiso8601"}}},
+							Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "600"}},
+							Op: 11}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "content"}}}, Op: 1},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "content"}}}, Op: 1}, Op: 9}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "option::stays"}}}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "event",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "related", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "apiVersion"}}}}}},
+								{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "kind"}}}}}},
+								{Key: "labels", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "labels"}}}}}}, {Key: "metadata", Val: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "name"}, {Key: "namespace"}, {
+											Key: "labels"}}}}}, Op: 1}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "name",
+					Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$window"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1},
+						Op: 3}}, {Key: "wait", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$window"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::window"}}},
+						Op: 5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$now"}}}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "ceil"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 10, Number: "1"}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}}}}}}}, Op: 3},
+			Patterns: []*gojq.Pattern{{Name: "$window"}}, Op: 1}, Patterns: []*gojq.Pattern{
+			{Name: "$now"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$old"}},
+		Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "heartbeat",
 		Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "times", Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 				{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{

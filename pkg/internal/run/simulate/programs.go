@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -122,8 +123,13 @@ func (c coder) files(m corev1.VolumeMount) map[string]string {
 
 // own reports whether a container runs argoperator's own program.
 func (c coder) own(container corev1.Container) bool {
-	i := slices.IndexFunc(container.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == manifest.RuntimeDir })
-	return i >= 0 && c.hasToken(container) && manifest.RunsOnly(container, c.files(container.VolumeMounts[i]))
+	programs := map[string]string{}
+	for _, m := range container.VolumeMounts {
+		if m.MountPath == manifest.RuntimeDir || m.MountPath == manifest.WorkerDir {
+			maps.Copy(programs, c.files(m))
+		}
+	}
+	return len(programs) > 0 && c.hasToken(container) && manifest.RunsOnly(container, programs)
 }
 
 // own returns the user's part of a command that waits for other containers before.

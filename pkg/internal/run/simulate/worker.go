@@ -140,16 +140,17 @@ func (w *worker) begin() error {
 	if err := errors.Join(w.volumes(), w.clock()); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(w.clockMount().Source, "worker.py"), workerDriver, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(w.clockMount().Source, "driver.py"), workerDriver, 0o644); err != nil {
 		return fmt.Errorf("creating the worker: %w", err)
 	}
 	program, _ := w.program(w.container)
-	program.Command = []string{"python3", "-B", clockDir + "/worker.py", manifest.RuntimeDir}
+	program.Command = []string{"python3", "-B", clockDir + "/driver.py"}
 	if w.s.remote == nil {
 		program.Command = append(program.Command, "hurry")
 	}
 	program.API, program.Mounts = true, append(program.Mounts, w.clockMount())
-	program.Env = append(program.Env, "ARGOPERATOR_API="+w.api.address, "PYTHONPATH="+clockDir)
+	modules := strings.Join([]string{clockDir, manifest.WorkerDir, manifest.RuntimeDir}, ":")
+	program.Env = append(program.Env, "ARGOPERATOR_API="+w.api.address, "PYTHONPATH="+modules)
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
 	go func() {

@@ -7,12 +7,10 @@ import sys
 import time
 import urllib.parse
 
-sys.path.insert(0, sys.argv[1])
-
-from calls import Hook, Programs  # noqa: E402
-from report import last_output  # noqa: E402
-from run import deep_thread, read_configs, utc_now  # noqa: E402
-from worker import DUE, Worker  # noqa: E402
+from calls import Hook, Programs
+from report import last_output
+from run import deep_thread, read_configs, utc_now
+from worker import DUE, Worker
 
 
 class Simulation:

@@ -128,7 +128,7 @@ func (p *Python) Run(ctx context.Context, program simulate.Program) (output []by
 	}
 	request := map[string]any{"arguments": program.Command[i+1:], "env": env}
 	canceled := ctx.Done()
-	if name := strings.TrimSuffix(filepath.Base(program.Command[i]), ".py"); name == "worker" {
+	if name := strings.TrimSuffix(filepath.Base(program.Command[i]), ".py"); name == "driver" {
 		request["worker"] = cluster.LocalPaths(program.Command[i], program.Mounts)
 	} else {
 		request["program"], canceled = name, nil // it ends soon

@@ -41,22 +41,23 @@
       else
         def change(entries): patchOwner($new.metadata; "/status"; {status: {children: entries}});
         # Another object of that name may have been observed since: its entry stays.
-        def forgetting:
-          customResourcePatch($new.metadata; "/status"; "application/json-patch+json"; [
-            $next.forget[]
-            | ("/status/children/" + (.key | split("/") | join("~1"))) as $entry
-            | (if .uid != null then {op: "test", path: ($entry + "/uid"), value: .uid}
-               else {op: "test", path: ($entry + "/missing"), value: .missing} end),
-              {op: "remove", path: $entry}]);
-        ((option::missing | not) and $next.forget != null) as $forgets
-        | {go: true,
-           call: (if $forgets then forgetting else hole::deletion end),
-           failed: (
-             ($next.failed.attempts // 0) as $attempts
-             | if $forgets then forgetting
-               else change(
-                 if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
-                 else {($next.key): {failed: (failure($next; $attempts) + {message: "the API server did not delete it; kubectl delete and kubectl describe show why"})}} end)
-                 + if option::diagnosed and ($forgets | not) and (option::missing | not) and $attempts == hole::lastAttempt then ask else {} end end)}
+        def removal(forgotten):
+          [forgotten[]
+           | ("/status/children/" + (.key | split("/") | join("~1"))) as $entry
+           | (if .uid != null then {op: "test", path: ($entry + "/uid"), value: .uid}
+              else {op: "test", path: ($entry + "/missing"), value: .missing} end),
+             {op: "remove", path: $entry}];
+        {go: true,
+         call: (
+           if (option::missing | not) and $next.forget != null then
+             customResourcePatch($new.metadata; "/status"; "application/json-patch+json"; removal($next.forget))
+           else hole::deletion end),
+         failed: (
+           ($next.failed.attempts // 0) as $attempts
+           | change(
+               if option::missing then {($next.key): {missing: (($next.missing // 0) + 1)}}
+               elif $next.forget != null then {}
+               else {($next.key): {failed: (failure($next; $attempts) + {message: "the API server did not delete it; kubectl delete and kubectl describe show why"})}} end)
+             + if option::diagnosed and (option::missing | not) and $next.forget == null and $attempts == hole::lastAttempt then ask else {} end)}
       end
   end
