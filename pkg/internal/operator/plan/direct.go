@@ -300,7 +300,7 @@ func canWait(c Child) bool {
 }
 
 // canBeLate reports whether there are conditions under which a child is not created.
-func canBeLate(c Child) bool { return len(c.DependsOn) > 0 || len(c.Alternatives) > 0 }
+func canBeLate(c Child) bool { return len(c.DependsOn)+len(c.Deciders)+len(c.Alternatives) > 0 }
 
 // whenJQ returns the jq that tells whether a child is wanted. The child's own trigger
 // reports errors of the expression.

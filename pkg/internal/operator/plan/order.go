@@ -20,7 +20,7 @@ func (c Child) waitsFor() map[string]string {
 		}
 	}
 	for _, name := range c.Deciders {
-		out[name] = "depends on a child that reads $children." + name
+		out[name] = "reads $children." + name
 	}
 	for _, name := range c.DependsOn {
 		out[name] = "has dependsOn: " + name
@@ -47,25 +47,29 @@ func waitForNamespaces(children []Child) {
 	}
 }
 
-// waitForDeciders lets each child wait until it is known which objects its dependencies have: until the children
-// exist that those read for it. A child that they read, and that waits for it, decides nothing before.
+// waitForDeciders lets each child wait until the children exist that its template reads, and those that the conditions
+// of its dependencies read: before, their values are not what they will be. A child that waits for it itself decides
+// nothing before.
 func waitForDeciders(children []Child) {
 	for i := range children {
 		c := &children[i]
-		for _, name := range c.DependsOn {
-			at := slices.IndexFunc(children, func(other Child) bool { return other.Name == name })
-			if at < 0 {
+		var deciders []string
+		if c.Object != nil {
+			deciders = slices.Sorted(maps.Keys(c.Object.ReadsChildren()))
+		}
+		for _, other := range children {
+			if slices.Contains(c.DependsOn, other.Name) {
+				deciders = append(deciders, decidedBy(children, other)...)
+			}
+		}
+		for _, decider := range deciders {
+			before := c.Deciders
+			if decider == c.Name || c.waitsFor()[decider] != "" {
 				continue
 			}
-			for _, decider := range decidedBy(children, children[at]) {
-				before := c.Deciders
-				if decider == c.Name || slices.Contains(before, decider) || slices.Contains(c.DependsOn, decider) {
-					continue
-				}
-				c.Deciders = append(slices.Clone(before), decider)
-				if _, cycle := ordered(children); cycle != nil {
-					c.Deciders = before
-				}
+			c.Deciders = append(slices.Clone(before), decider)
+			if _, cycle := ordered(children); cycle != nil {
+				c.Deciders = before
 			}
 		}
 	}

@@ -114,7 +114,7 @@ type Child struct {
 	Ready         *expression.Program // evaluated on the live child
 	InexactPaths  [][]string          // the fields it is computed from that a Sensor may not read exactly
 	DependsOn     []string            // children that must be ready before it is created
-	Deciders      []string            // children that decide about those: they must exist before it is created, if they are wanted
+	Deciders      []string            // children that decide what it is: they must exist before it is created, if they are wanted
 	Alternatives  []string            // children that are the same object under another condition
 	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
 	Sealed        bool                // it can become immutable, which does not replace it

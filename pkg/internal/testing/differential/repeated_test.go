@@ -87,6 +87,9 @@ func TestRepeated(t *testing.T) {
 			"c0.forEach": 3, "c1.data": 2, "c1.forEach": 6, "children": 1, "cr.0.f0": 6, "field.0": 13, "field.1": 2, "fields": 3,
 			"life.4": 13, "life.4.cr.sample": 5, "life.4.mode": 7,
 		}},
+		"what cannot change is made of another child, without a value to wait for": {3017814, differential.Choices{
+			"c0.kind": 6, "c1.kind": 6, "c1.namespace": 5, "c1.text.read.Jobfalse": 3, "c1.text.source": 6, "children": 1,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)
