@@ -158,7 +158,7 @@ func (j *player) otherObject(at string, how mode) error {
 	err := j.step(fmt.Sprintf("%s of %s", change, placeOf(o)), how, func(w *world) error {
 		err := w.changeOther(o, change)
 		if j.c.unwatched { // the operator looks at it at its interval only
-			err = errors.Join(err, w.Resync(context.Background()))
+			err = errors.Join(err, w.settle(), w.Resync(context.Background())) // one with a finalizer is gone only then
 		}
 		return err
 	})

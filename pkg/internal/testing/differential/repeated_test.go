@@ -90,6 +90,10 @@ func TestRepeated(t *testing.T) {
 		"what cannot change is made of another child, without a value to wait for": {3017814, differential.Choices{
 			"c0.kind": 6, "c1.kind": 6, "c1.namespace": 5, "c1.text.read.Jobfalse": 3, "c1.text.source": 6, "children": 1,
 		}},
+		"an object that nobody watches has a finalizer": {3021469, differential.Choices{
+			"api.builtin": 10, "c0.annotations": 3, "c0.note.source": 5, "finalizer": 4, "life.1": 11, "life.1.change": 2, "others": 5,
+			"related.watch": 3,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)
