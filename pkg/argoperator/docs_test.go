@@ -104,8 +104,8 @@ func TestDocsRecipes(t *testing.T) {
 		recipes, compared := 0, 0
 		for _, f := range page.Blocks {
 			switch {
-			case f.Info() == "yaml" && strings.HasPrefix(f.Text, "children:\n"):
-				rendered = render(t, operators(t, f.At, page.definition+recipe(f.Text)), page.resource)
+			case f.Info() == "yaml" && (strings.HasPrefix(f.Text, "children:\n") || strings.HasPrefix(f.Text, "variables:\n")):
+				rendered = render(t, operators(t, f.At, page.with(f.Text)), page.resource)
 				recipes++
 			case f.Info() == "yaml out":
 				compareOut(t, f, rendered)
@@ -227,6 +227,15 @@ func tableCells(line string) []string {
 func recipe(text string) string {
 	text = strings.TrimPrefix(text, "children:\n")
 	return "  " + strings.TrimSuffix(strings.ReplaceAll(text, "\n", "\n  "), "  ")
+}
+
+// with returns the definition with the children of a recipe, and with what is above them there.
+func (p expressionsPage) with(text string) string {
+	above, children, _ := strings.Cut(text, "children:\n")
+	if above != "" {
+		above = recipe(above)
+	}
+	return strings.Replace(p.definition, "spec:\n", "spec:\n"+above, 1) + recipe(children)
 }
 
 func render(t *testing.T, result argoperator.Result, resource string) []map[string]any {

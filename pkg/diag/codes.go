@@ -66,6 +66,7 @@ const (
 	// Expressions.
 	BadExpression = "bad-expression"
 
+	UnusedVariable       = "unused-variable"
 	MayBeNull            = "may-be-null"
 	DefaultReplacesFalse = "default-replaces-false"
 
@@ -177,6 +178,7 @@ func Codes() []Code {
 		{BreakingChange, "The change breaks existing custom resources or clients, or can break them."},
 		{RemovedChild, "The definition no longer contains a child, but the objects that the operator created for it are kept."},
 		{BadExpression, "An expression between ${ and } has a syntax error, or cannot be evaluated where it is used."},
+		{UnusedVariable, "No expression reads a variable."},
 		{MayBeNull, "An expression uses an optional field where null fails or gives a wrong result."},
 		{DefaultReplacesFalse, "The operator // also replaces false."},
 		{NoTest, "The input contains no test, or no selected test."},

@@ -45,6 +45,10 @@ type Spec struct {
 	// API that the operator serves. Write `group`, `kind` and `versions` for a new kind, `crd` for a
 	// CustomResourceDefinition that you have, or `existing` for a kind that the cluster has.
 	API API `json:"api"`
+	// Values that expressions read as `$variables.NAME`: texts, numbers, lists and mappings, which may contain `${ }`
+	// expressions over the custom resource (`.`), its live children, related objects and other variables. A name has
+	// letters, digits and `_`.
+	Variables map[string]any `json:"variables,omitempty"`
 	// Objects that the operator creates for each custom resource, keeps in the desired state and deletes with it.
 	Children []Child `json:"children,omitempty"`
 	// Labels and annotations of all children.
@@ -240,6 +244,8 @@ type Child struct {
 	Template map[string]any `json:"template,omitempty"`
 	// Path of a YAML or JSON file with the template, relative to the definition.
 	File string `json:"file,omitempty"`
+	// Further values that only this template reads as `$variables.NAME`. They may also read `$item` and `$index`.
+	Variables map[string]any `json:"variables,omitempty"`
 	// jq expression over the custom resource. The child exists while it is true.
 	// +defaultText=always
 	When string `json:"when,omitempty"`

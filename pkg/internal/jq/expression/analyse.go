@@ -52,6 +52,8 @@ type analyser struct {
 	lenient      int // > 0 inside ? or try, where errors are caught
 	branches     int // > 0 inside parts that may not be evaluated
 	needs        reads
+	waits        []Need // those of variables
+	variables    []*Variable
 	dashes       []dash
 	pathsOnly    int  // > 0 inside parts that are walked only for the paths they read
 	usesChildren bool // $children occurs, so the program needs the variable
@@ -74,7 +76,11 @@ func (c *templates) analyse(e *expr) {
 	}
 	e.spans = a.spans
 	e.result = a.query(e.query, c.input(), nil)
+	if c.forPod {
+		c.flows = append(c.flows, a.flow())
+	}
 	a.use(e.value)
+	a.wholeVariables(e.query)
 	if e.max > 1 && !failed(a.problems) {
 		a.severalValues(e.query, e.kinds&^null == boolean)
 	}
@@ -91,7 +97,8 @@ func (c *templates) analyse(e *expr) {
 	c.carried, c.chosen = append(c.carried, e.carried...), append(c.chosen, e.chosen...)
 	a.wholeChildren()
 	c.reads = append(c.reads, a.reads...)
-	e.reads = a.reads
+	e.reads, e.variables = a.reads, a.variables
+	c.variables = within(c.variables, a.variables...)
 	c.need(e, a)
 	for _, p := range a.problems {
 		p.Path, p.Offset, p.FixAt, p.FixEnd = e.path, p.Offset+e.at, p.FixAt+e.at, p.FixEnd+e.at

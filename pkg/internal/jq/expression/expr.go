@@ -20,10 +20,11 @@ type expr struct {
 	source string // without unnecessary space
 	spans  jq.Spans
 
-	defines bool  // source starts with a function definition
-	reads   reads // what it reads
-	carried reads // see Program
-	chosen  reads
+	defines   bool  // source starts with a function definition
+	reads     reads // what it reads
+	variables []*Variable
+	carried   reads // see Program
+	chosen    reads
 	result
 }
 

@@ -34,7 +34,7 @@ func (c *templates) assured(q *gojq.Query) []read {
 	if len(q.FuncDefs) == 0 && q.Op == gojq.OpOr {
 		return common(c.assured(q.Left), c.assured(q.Right))
 	}
-	if trueOfNothing(q) {
+	if trueOfNothing(c.scope, q) {
 		return nil
 	}
 	a := &analyser{scope: c.scope}
@@ -92,7 +92,11 @@ func common(left, right []read) []read {
 
 // trueOfNothing reports whether a condition is true for an empty object, like `.spec.x
 // == null` and `(.spec.x // 1) > 0`. Such a condition does not show that a path exists.
-func trueOfNothing(q *gojq.Query) bool {
+func trueOfNothing(scope Scope, q *gojq.Query) bool {
+	q, err := gojq.Parse(bound(scope.variablesOf(q), q.String()))
+	if err != nil {
+		return true
+	}
 	code, err := jq.Compile(q, variables()...)
 	if err != nil {
 		return true

@@ -153,8 +153,12 @@ func (a *analyser) unknownField(v value, name string, node any) {
 	if a.scope.Live && len(v.from) == 1 && v.from[0].root == inputRoot && len(v.from[0].path) < 2 && what.meant == "" {
 		what.sentence = ". is " + a.scope.Name + ", not the custom resource; " + what.sentence
 	}
+	where := path.String()
+	if len(v.from) != 1 && strings.HasPrefix(of, string(variablesRoot)) {
+		where = of + where
+	}
 	a.report(node, Problem{
-		Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", path, of),
+		Code: UnknownField, Message: fmt.Sprintf("%s: no such field in %s", where, of),
 		Hint: what.hint(), guessed: what.meant != "", spelling: spelling,
 	})
 }
@@ -180,10 +184,13 @@ func (a *analyser) corrected(t schema.Type, field string, path []string) (right 
 	return right, wrong
 }
 
-// named walks $children.NAME or $related.NAME.
+// named walks $children.NAME, $related.NAME or $variables.NAME.
 func (a *analyser) named(v value, name string, node any) (value, bool) {
 	if len(v.from) != 1 || len(v.from[0].path) > 0 {
 		return value{}, false
+	}
+	if v.from[0].root == variablesRoot {
+		return a.readVariable(name, node), true
 	}
 	types, one, many, may := a.scope.Children, "child", "children", "the child may not exist yet"
 	switch v.from[0].root {

@@ -90,6 +90,9 @@ func (c *templates) need(e *expr, a *analyser) {
 	if !c.scope.Waits {
 		return
 	}
+	for _, n := range a.waits {
+		c.addNeed(n)
+	}
 	for _, f := range a.needs {
 		c.addNeed(f.need(true))
 	}
@@ -99,6 +102,7 @@ func (c *templates) need(e *expr, a *analyser) {
 		}
 	}
 	switch of := a.reads; {
+	case isVariable(e.query): // it waits for the same
 	case !e.mayBeNull() || optional(e.query) || !slices.ContainsFunc(of, func(r read) bool { return r.root.others() }):
 	case of.ofItem(): // the value differs between the objects of the child
 		for child, paths := range of.children() {
@@ -110,7 +114,7 @@ func (c *templates) need(e *expr, a *analyser) {
 			c.addNeed(read{relatedRoot, path}.need(false))
 		}
 	default:
-		c.addNeed(Need{Text: a.shown(e.query), Source: e.one(), Children: slices.Sorted(maps.Keys(of.children()))})
+		c.addNeed(Need{Text: a.shown(e.query), Source: bound(e.variables, e.one()), Children: slices.Sorted(maps.Keys(of.children()))})
 	}
 	if e.absent != nil && e.absent.root.others() && !c.scope.excludes(e.absent.read) && !optional(e.query) {
 		e.absent = nil // it is there when the result is used

@@ -25,18 +25,25 @@ type Node = map[string]any
 // ForPod compiles a value whose scalars may contain `${ }` for the pod, which runs
 // Python without jq. It supports a subset of the jq that Template does, and reports
 // what it does not support. It does not check names and types, as Template does that.
-func ForPod(value any) (Node, []Problem) {
-	c := &podCompiler{}
+func ForPod(value any) (Node, []Problem) { return Scope{}.ForPod(value) }
+
+// BareForPod compiles a bare jq expression for the pod.
+func BareForPod(source string) (Node, []Problem) { return Scope{}.BareForPod(source) }
+
+// ForPod is ForPod for a value that reads the variables of the scope.
+func (s Scope) ForPod(value any) (Node, []Problem) {
+	c := &podCompiler{scope: s}
 	return c.value(nil, value), c.problems
 }
 
-// BareForPod compiles a bare jq expression for the pod.
-func BareForPod(source string) (Node, []Problem) {
-	c := &podCompiler{}
+// BareForPod is BareForPod for an expression that reads the variables of the scope.
+func (s Scope) BareForPod(source string) (Node, []Problem) {
+	c := &podCompiler{scope: s}
 	return Node{"expr": c.expr(nil, bare(source).text)}, c.problems
 }
 
 type podCompiler struct {
+	scope    Scope
 	problems []Problem
 	depth    int            // of inlined functions
 	size     int            // number of operations so far
@@ -96,6 +103,12 @@ const PodExpressions = "a pod supports fields, [ ] and .[], //, comparisons, + -
 
 func (c *podCompiler) expr(path []string, source string) any {
 	query, err := parse(source)
+	var variables []*Variable
+	if err == nil {
+		if variables = c.scope.variablesOf(query); len(variables) > 0 {
+			query, err = parse(bound(variables, source+"\n")) // it may end in a comment
+		}
+	}
 	if err != nil {
 		c.problem(path, err.Error(), jqhint.Syntax(source, err))
 		return nil
@@ -110,10 +123,20 @@ func (c *podCompiler) expr(path []string, source string) any {
 		if refused := (&untranslatable{}); errors.As(err, &refused) {
 			hint = "after catch, write a value that does not depend on the error, such as catch null"
 		}
-		c.problem(path, err.Error(), hint)
+		c.problem(path, unfitVariable(variables)+err.Error(), hint)
 		return nil
 	}
 	return e
+}
+
+// unfitVariable names the first of some variables that a pod cannot evaluate, before the reason.
+func unfitVariable(variables []*Variable) string {
+	for _, v := range variables {
+		if _, problems := BareForPod(v.source); len(problems) > 0 {
+			return "$variables." + v.name + ": "
+		}
+	}
+	return ""
 }
 
 // names maps the functions and variables that are in scope, and the arguments of the

@@ -11,6 +11,8 @@ const (
 	itemRoot     root = "$item"
 	indexRoot    root = "$index"
 	relatedRoot  root = "$related"
+	// variablesRoot is that of the variables of the definition, in place of which others are read.
+	variablesRoot root = "$variables"
 )
 
 // read is a path that an expression reads, including everything below it.
@@ -29,6 +31,18 @@ func (r reads) has(root root) bool {
 func (r reads) ofItem() bool { return r.has(itemRoot) || r.has(indexRoot) }
 
 func (r reads) others() bool { return r.has(childrenRoot) || r.has(relatedRoot) }
+
+// distinct returns the reads without duplicates.
+func (r reads) distinct() reads {
+	var out reads
+	for _, one := range r {
+		same := func(other read) bool { return one.root == other.root && slices.Equal(one.path, other.path) }
+		if !slices.ContainsFunc(out, same) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
 
 // paths returns the sorted paths below a root, without those below another path.
 func (r reads) paths(root root) [][]string {

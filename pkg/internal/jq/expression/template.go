@@ -44,6 +44,9 @@ type templates struct {
 	needs     []Need
 	parts     []located
 	computed  []Part
+	variables []*Variable
+	flows     []flow // of the expressions
+	forPod    bool   // the pod evaluates the result, too, as an expression
 	trial     bool   // the problems are counted, not reported
 	text      string // the text with several parts that is being compiled
 }
@@ -97,7 +100,7 @@ func (c *templates) program(n node) (*Program, []Problem) {
 	if failed(c.problems) {
 		return nil, c.problems
 	}
-	p, err := compile(n.source, c.reads)
+	p, err := compile(bound(c.variables, n.source), c.reads)
 	if err != nil {
 		c.problem(Problem{Code: BadExpression, Message: err.Error()})
 		return nil, c.problems
@@ -161,7 +164,10 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 		b.WriteString(quoteKey(key) + ":" + field.source)
 	}
 	n.source, n.typ = "{"+b.String()+"}", schema.Record(types)
-	if n.null {
+	switch {
+	case n.null && c.forPod:
+		n.source, n.null = "("+n.source+"|with_entries(select(.value!=null)))", false
+	case n.null:
 		n.source, n.null = "("+n.source+"|del(.[]|nulls))", false
 	}
 	return n
@@ -265,7 +271,7 @@ var yamlLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // located records where an expression is in the template.
 func (c *templates) located(e *expr, source string) {
-	c.parts = append(c.parts, located{source, e.path, e.at})
+	c.parts = append(c.parts, located{bound(e.variables, source), e.path, e.at})
 }
 
 // interpolate builds a string from literal parts and expressions. A null in it is a

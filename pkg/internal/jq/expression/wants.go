@@ -78,7 +78,7 @@ func (c *templates) wantField(path []string, key string, want schema.Type) schem
 }
 
 // childKeys are keys of a child that users write into its template.
-var childKeys = []string{"when", "forEach", "dependsOn", "readyWhen", "onDelete", "update", "adopt"}
+var childKeys = []string{"when", "forEach", "dependsOn", "readyWhen", "onDelete", "update", "adopt", "variables"}
 
 // keyHint returns what to write for a key that is not a field of its mapping.
 func (c *templates) keyHint(path []string, key string, fields []string) string {

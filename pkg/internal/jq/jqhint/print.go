@@ -58,7 +58,7 @@ func (r *printer) taken(name string) bool {
 			return true
 		}
 	}
-	return name == "$item" || name == "$index" || name == "$children" || name == "$related"
+	return name == "$item" || name == "$index" || name == "$children" || name == "$related" || name == "$variables"
 }
 
 // The precedence of a pipe, of what may stand in a comma list, of a prefix and of a term.

@@ -139,6 +139,7 @@ func checks() []func(*checker) {
 		(*checker).status,
 		(*checker).columns,
 		(*checker).subresources,
+		(*checker).variables,
 		(*checker).children,
 		(*checker).dependencies,
 		(*checker).related,

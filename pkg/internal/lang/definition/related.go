@@ -98,13 +98,21 @@ var notInIdentifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustC
 
 // variableName checks a name that expressions use as a field of a variable.
 func (c *checker) variableName(name, variable string, p source.Path) {
-	if c.has(name, p) && !identifier.MatchString(name) {
-		hint := "use letters, digits and '_', and no digit at the start"
-		if better := notInIdentifier().ReplaceAllString(name, "_"); identifier.MatchString(better) && strings.Trim(better, "_") != "" {
-			hint = "write " + better + ": letters, digits and '_', and no digit at the start"
-		}
-		c.add(p, diag.BadName, fmt.Sprintf("%q cannot be used in an expression as %s.%s", name, variable, name), hint)
+	if problem, hint := badVariable(name, variable); c.has(name, p) && problem != "" {
+		c.add(p, diag.BadName, problem, hint)
 	}
+}
+
+// badVariable returns why such a name is invalid and what to write, or "".
+func badVariable(name, variable string) (problem, hint string) {
+	if identifier.MatchString(name) {
+		return "", ""
+	}
+	hint = "use letters, digits and '_', and no digit at the start"
+	if better := notInIdentifier().ReplaceAllString(name, "_"); identifier.MatchString(better) && strings.Trim(better, "_") != "" {
+		hint = "write " + better + ": letters, digits and '_', and no digit at the start"
+	}
+	return fmt.Sprintf("%q cannot be used in an expression as %s.%s", name, variable, name), hint
 }
 
 // dependencies checks that a child depends on children that exist.

@@ -96,6 +96,7 @@ var foreignKeys = []foreignKey{
 		"",
 		false,
 	},
+	{"Spec", []string{"let", "def", "define", "locals", "vars", "definitions"}, "variables", "", "", true},
 	// The entries of children.
 	{"Child", []string{"id", "resourceName"}, "name", "", "name: config", true},
 	{
@@ -106,6 +107,7 @@ var foreignKeys = []foreignKey{
 		"when: .spec.enabled",
 		true,
 	},
+	{"Child", []string{"let", "def", "define", "locals", "vars", "definitions"}, "variables", "", "", true},
 	{
 		"Child",
 		[]string{"loop", "for", "foreach", "range", "each", "items", "withItems", "withParam", "count"},

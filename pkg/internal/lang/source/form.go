@@ -53,6 +53,7 @@ var examples = map[string]string{
 	"Existing.kind":           "Deployment",
 	"children":                "[{name: config, file: children/config.yaml}]",
 	"Child.name":              "config",
+	"variables":               `{host: "${ .metadata.name }.example.com"}`,
 	"template":                `{apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}`,
 	"Spec.status":             "{phase: Ready}",
 	"related":                 `[{name: config, apiVersion: v1, kind: ConfigMap, names: ["${ .spec.config }"]}]`,

@@ -155,7 +155,7 @@ func (c *compiler) commonMetadata(children []Child) {
 	_, problems := expression.Template(common, scope, schema.Any())
 	c.report(problems, "spec", "childMetadata")
 	if len(problems) == 0 && slices.ContainsFunc(children, func(child Child) bool { return child.Object == nil }) {
-		node, unfit := expression.ForPod(common)
+		node, unfit := scope.ForPod(common)
 		c.report(unfit, "spec", "childMetadata")
 		c.common = encode(node)
 	}
@@ -198,7 +198,8 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
 	scope := c.conditions(&out, in, path)
-	c.compileForPod(&out, in, path)
+	scope.Variables = c.variables(in.Variables, scope, at("variables")...)
+	c.compileForPod(&out, in, scope, path)
 	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
 		out.When, _ = expression.Expression(scope.Given, c.scope, "boolean")
 	}
@@ -211,6 +212,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
 	c.report(problems, at("template")...)
+	c.unread(in.Variables, scope.Variables, at("variables")...)
 	if c.draft && out.Object == nil {
 		out.Object, out.Guessed = c.guess(in.Template, problems, scope, childType(c.d, in))
 	}
@@ -302,27 +304,27 @@ func (c *compiler) misplacedWhen(in v1alpha1.Child) string {
 
 // compileForPod compiles the programs of a child for the pod, and stores what the pod
 // cannot evaluate.
-func (c *compiler) compileForPod(out *Child, in v1alpha1.Child, path []string) {
+func (c *compiler) compileForPod(out *Child, in v1alpha1.Child, scope expression.Scope, path []string) {
 	bare := func(key, source string, unfitted *[]Reason) json.RawMessage {
 		if source == "" {
 			return nil
 		}
-		node, problems := expression.BareForPod(source)
+		node, problems := scope.BareForPod(source)
 		*unfitted = append(*unfitted, reasonsOf(problems, append(slices.Clone(path), key))...)
 		return encode(node)
 	}
 	bare("readyWhen", in.ReadyWhen, &out.readyNotInPod)
 	out.podPrograms.when = bare("when", in.When, &out.notInPod)
 	out.podPrograms.forEach = bare("forEach", in.ForEach, &out.notInPod)
-	node, problems := expression.ForPod(in.Template)
+	node, problems := scope.ForPod(in.Template)
 	out.notInPod = append(out.notInPod, reasonsOf(problems, append(slices.Clone(path), "template"))...)
 	out.podPrograms.object = encode(node)
-	out.podPrograms.identity = podIdentity(in.Template)
+	out.podPrograms.identity = podIdentity(in.Template, scope)
 }
 
 // podIdentity returns the program of the name and namespace of a template's objects for
 // the pod, or nil if the pod cannot evaluate it.
-func podIdentity(template map[string]any) json.RawMessage {
+func podIdentity(template map[string]any, scope expression.Scope) json.RawMessage {
 	metadata, _ := template["metadata"].(map[string]any)
 	where := map[string]any{}
 	for _, key := range []string{"name", "namespace"} {
@@ -330,7 +332,7 @@ func podIdentity(template map[string]any) json.RawMessage {
 			where[key] = value
 		}
 	}
-	node, problems := expression.ForPod(where)
+	node, problems := scope.ForPod(where)
 	if len(problems) > 0 {
 		return nil
 	}
@@ -392,7 +394,7 @@ func (c *compiler) status() Status {
 	if len(declared) == 0 {
 		return out
 	}
-	node, problems := expression.ForPod(declared)
+	node, problems := scope.ForPod(declared)
 	out.NotInPod = reasonsOf(problems, []string{"spec", "status"})
 	if len(problems) == 0 {
 		out.PodFields = encode(node)

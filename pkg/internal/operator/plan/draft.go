@@ -25,6 +25,7 @@ func Draft(d *definition.Definition) (*Plan, diag.List) {
 	if !d.SchemaKnown() {
 		c.scope.Input = nil
 	}
+	c.define()
 	p.Children, p.Patches, p.Related = c.children(), c.patches(), c.related()
 	c.status()
 	for i := range p.Children {

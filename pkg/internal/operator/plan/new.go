@@ -89,10 +89,12 @@ func New(d *definition.Definition) (*Plan, diag.List) {
 func declare(d *definition.Definition) (declared, diag.List) {
 	spec, base := d.Operator.Spec, baseAPI(d)
 	c := newCompiler(d, base)
+	c.define()
 	out := declared{
 		Operator: operator(d.Operator.Metadata), Names: spec.Install.Names, Shared: shared(spec), Install: install(spec.Install),
 		Children: c.children(), Patches: c.patches(), Related: c.related(), Status: c.status(),
 	}
+	c.unread(spec.Variables, c.scope.Variables, "spec", "variables")
 	inferStatus(d, out.Status)
 	if spec.Install.DedicatedWorker {
 		out.Names.Worker = out.dedicatedWorker()

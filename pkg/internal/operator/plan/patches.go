@@ -63,7 +63,7 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 	c.sameField(out, path)
 	c.clusterScoped(out, in.Template, at("template", "metadata")...)
 	out.needs = needsOf(out.ForEach, out.Object)
-	c.compileForPod(&out, in, path)
+	c.compileForPod(&out, in, scope, path)
 	return out
 }
 

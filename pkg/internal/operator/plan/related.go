@@ -57,6 +57,7 @@ func (c *compiler) related() []Related {
 	scope := expression.Scope{
 		Input:      c.scope.Input,
 		Name:       c.scope.Name,
+		Variables:  c.scope.Variables,
 		NoChildren: "related objects are selected by fields of the custom resource (.) only",
 	}
 	for i, r := range c.d.Operator.Spec.Related {
@@ -98,7 +99,7 @@ func (c *compiler) related() []Related {
 			}
 			one.Selection = part("names", names, schema.ListOf(schema.Of(schema.String)))
 		}
-		node, problems := expression.ForPod(rule)
+		node, problems := scope.ForPod(rule)
 		for _, p := range problems {
 			p.Code = expression.BadExpression
 			c.report([]expression.Problem{p}, at...)

@@ -7,6 +7,8 @@ import (
 // child draws a child and adds it to those that later parts can read.
 func (d *definition) child(name string) map[string]any {
 	out := map[string]any{"name": name}
+	d.inChild = out
+	defer func() { d.inChild = nil }()
 	kind := oneOf(d.drawing, name+".kind", "ConfigMap", "Secret", "Secret-data", "Widget", "Deployment", "Service", "Job",
 		"StatefulSet", "ServiceAccount",
 		"Role", "RoleBinding", "ClusterRole", "Namespace")
@@ -25,6 +27,7 @@ func (d *definition) child(name string) map[string]any {
 		out["when"], known.conditional = when, true
 	}
 	known.moves = d.namespace(name, kind, metadata) || known.moves
+	metadata["name"] = d.variable(name+".metadata", metadata["name"].(string))
 	if d.rarely(name+".labels", 4) {
 		metadata["labels"] = map[string]any{"app": "${ .metadata.name }", "tier": `${ .metadata.labels.tier }`}
 	}

@@ -34,6 +34,8 @@ type definition struct {
 	form      string         // how a kind of its own is described
 	selected  map[string]any // the selectors of an existing kind of its own
 	spec      map[string]any
+	inChild   map[string]any // the child whose template is being drawn; nil: none
+	variables int
 	files     fstest.MapFS
 }
 
@@ -192,7 +194,7 @@ func (d *definition) of(at string, expressions func(kind) []string) string {
 
 // condition returns a condition over the custom resource.
 func (d *definition) condition(at string) string {
-	return d.of(at, func(k kind) []string { return k.truth })
+	return d.bareVariable(at, d.of(at, func(k kind) []string { return k.truth }))
 }
 
 // whole returns the value of one of the fields of some kinds, as an expression; empty if
@@ -213,7 +215,7 @@ func (d *definition) whole(at string, names ...string) string {
 // list returns an expression that yields a list of distinct names.
 func (d *definition) list(at string) string {
 	if text := d.of(at, func(k kind) []string { return k.lists }); text != "" {
-		return text
+		return d.bareVariable(at, text)
 	}
 	return fixedItems
 }
@@ -254,7 +256,7 @@ func (d *definition) text(at string, readable []child, item string) string {
 	if expression == "" {
 		return "fixed"
 	}
-	return "${ " + expression + " }"
+	return d.variable(at, "${ "+expression+" }")
 }
 
 // The expressions whose child waits for the status of another one.
@@ -331,7 +333,7 @@ func (d *definition) others() {
 	case "names":
 		entry["names"], d.related = []any{"settings", "extra"}, "list"
 	case "computed":
-		entry["names"] = []any{`${ .metadata.labels.tier // "settings" }`}
+		entry["names"] = []any{d.variable("related.computed", `${ .metadata.labels.tier // "settings" }`)}
 	case "labels":
 		entry["labelSelector"], d.related = map[string]any{"matchLabels": map[string]any{"team": `${ .metadata.labels.tier // "x" }`}}, "list"
 	case "expressions":
