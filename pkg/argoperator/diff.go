@@ -16,6 +16,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/rights"
 )
 
 // Baseline is what operators are compared with.
@@ -75,28 +76,36 @@ func (r Result) fields() ([]map[string]any, error) {
 	return out, nil
 }
 
-// Compare returns the changes between earlier objects and those of the operators,
-// and a finding for each change of a kind that breaks clients and for each child
-// that is gone.
-func (r Result) Compare(earlier Baseline) ([]diff.Change, diag.List, error) {
+// Comparison is what operators change.
+type Comparison struct {
+	Objects     []diff.Change
+	Permissions []rights.Change // of every account, the most dangerous first
+	Findings    diag.List       // for each change of a kind that breaks clients, and each child that is gone
+}
+
+// Compare returns the changes between earlier objects and those of the operators.
+func (r Result) Compare(earlier Baseline) (Comparison, error) {
 	now, err := r.fields()
 	if err != nil {
-		return nil, nil, err
+		return Comparison{}, err
 	}
-	changes, err := diff.Objects(earlier.objects, now)
-	if err != nil {
-		return nil, nil, err
+	var out Comparison
+	if out.Objects, err = diff.Objects(earlier.objects, now); err != nil {
+		return Comparison{}, err
 	}
-	var findings diag.List
+	if out.Permissions, err = rights.Compare(earlier.objects, now); err != nil {
+		return Comparison{}, fmt.Errorf("comparing permissions: %w", err)
+	}
 	for _, o := range r.Operators {
 		wrong, err := o.breakingChanges(earlier.objects)
 		if err != nil {
-			return nil, nil, err
+			return Comparison{}, err
 		}
-		findings = append(findings, wrong...)
-		findings = append(findings, o.removedChildren(earlier.operators)...)
+		out.Findings = append(out.Findings, wrong...)
+		out.Findings = append(out.Findings, o.removedChildren(earlier.operators)...)
 	}
-	return changes, findings.Sorted(), nil
+	out.Findings = out.Findings.Sorted()
+	return out, nil
 }
 
 // removedChildren compares the children with those of the earlier operator of the

@@ -207,12 +207,12 @@ func TestGroupDedicatedWorker(t *testing.T) {
 		if err != nil || findings.HasErrors() {
 			t.Fatal(err, findings)
 		}
-		changes, _, err := result.Compare(earlier)
+		comparison, err := result.Compare(earlier)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, c := range changes {
+		for _, c := range comparison.Objects {
 			if c.Kind == "Deployment" {
 				got = append(got, strings.TrimPrefix(c.String(), "Deployment argo-events/"))
 			}

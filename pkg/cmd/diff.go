@@ -21,15 +21,23 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
+	"github.com/argoperator/argoperator/pkg/internal/operator/rights"
 )
 
 type diffFlags struct {
 	from    sourceFlags
 	against string
 	live    bool
+	failOn  string
 	format  string
 	options argoperator.Options
 }
+
+// The values of --fail-on.
+const (
+	failOnAny         = "any"
+	failOnPermissions = "permissions"
+)
 
 func newDiff(s streams) *cobra.Command {
 	var flags diffFlags
@@ -47,11 +55,16 @@ changes that break existing custom resources or clients are findings:
 For definitions, diff also lists the removed children. Their objects stay in the
 cluster.
 
+diff then shows which permissions each account gets and loses, the most dangerous
+first. It compares what the account may do: a rule that is split, moved to another
+role or written in another order is no change.
+
 --against names a file or a directory with definitions or generated manifests. If
 no such path exists, it names a Git revision that has the same files. --live runs
 kubectl diff.
 
-Exit codes: 0 no differences, 1 differences.`,
+Exit codes: 0 no differences, 1 differences. With --fail-on permissions, 1 only if
+an account gets more permissions, or for a change of the schema that is an error.`,
 		Example: `  # Compare with the last commit
   argoperator diff -f . --against HEAD
 
@@ -59,12 +72,18 @@ Exit codes: 0 no differences, 1 differences.`,
   argoperator generate -f . > manifests.yaml
   argoperator diff -f . --against manifests.yaml -o summary
 
+  # Fail if an account gets more permissions
+  argoperator diff -f . --against HEAD --fail-on permissions
+
   # Compare with a cluster
   argoperator diff -f . --live`,
 		Args: flags.from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if flags.live == (flags.against != "") {
 				return usagef("use one of --against PATH, --against REVISION and --live")
+			}
+			if flags.live && flags.failOn != failOnAny {
+				return usagef("--fail-on %s needs --against: kubectl diff compares objects only", flags.failOn)
 			}
 			if strings.HasPrefix(flags.against, "-") {
 				return usagef("--against %s is neither a path nor a Git revision", flags.against)
@@ -81,6 +100,9 @@ Exit codes: 0 no differences, 1 differences.`,
 	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or Git revision to compare with")
 	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster of the kubeconfig, with kubectl diff --server-side")
 	outputVar(cmd, &flags.format, "text", "summary", "json")
+	flags.failOn = failOnAny
+	enumVar(cmd, &flags.failOn, "fail-on", "", []string{failOnAny, failOnPermissions},
+		"exit with 1 for any difference, or only for more permissions")
 	namespaceVar(cmd, &flags.options.Namespace)
 	return cmd
 }
@@ -109,45 +131,54 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 	if err := report(s, old, findings.Only(diag.Error)); err != nil { // lint shows the warnings of the current definitions
 		return err
 	}
-	changes, findings, err := result.Compare(earlier)
+	comparison, err := result.Compare(earlier)
 	if err != nil {
 		return err
 	}
-	if err := printChanges(s, changes, findings, flags.format); err != nil {
+	if err := printComparison(s, comparison, flags.format); err != nil {
 		return err
 	}
 	if flags.format != "json" {
-		if err := report(s, sources, findings); err != nil {
+		if err := report(s, sources, comparison.Findings); err != nil {
 			return err
 		}
 	}
-	if len(changes) > 0 || findings.HasErrors() {
-		return errFindings
+	fails := len(comparison.Objects) > 0
+	if flags.failOn == failOnPermissions {
+		fails = rights.More(comparison.Permissions)
 	}
-	s.note("no differences")
+	switch {
+	case fails || comparison.Findings.HasErrors():
+		return errFindings
+	case len(comparison.Objects) == 0:
+		s.note("no differences")
+	}
 	return nil
 }
 
-func printChanges(s streams, changes []diff.Change, findings diag.List, format string) error {
+func printComparison(s streams, c argoperator.Comparison, format string) error {
 	switch format {
+	case "json":
+		return diffJSON(s.out, c)
 	case "summary":
-		for _, c := range changes {
-			if _, err := terminal.Fprintf(s.out, "%s\n", c); err != nil {
+		for _, change := range c.Objects {
+			if _, err := terminal.Fprintf(s.out, "%s\n", change); err != nil {
 				return err
 			}
 		}
-		return nil
-	case "json":
-		return diffJSON(s.out, changes, findings)
+	default:
+		if len(c.Objects) == 0 {
+			return nil
+		}
+		if err := (diff.Printer{Colour: colour(s.out)}).Print(s.out, c.Objects); err != nil {
+			return err
+		}
 	}
-	if len(changes) == 0 {
-		return nil
-	}
-	return diff.Printer{Colour: colour(s.out)}.Print(s.out, changes)
+	return rights.Print(s.out, c.Permissions, format == "text" && colour(s.out))
 }
 
 // diffJSON prints one Diff. Its format is part of the interface.
-func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
+func diffJSON(w io.Writer, c argoperator.Comparison) error {
 	type change struct {
 		Action string `json:"action"`
 		Kind   string `json:"kind"`
@@ -161,15 +192,16 @@ func diffJSON(w io.Writer, changes []diff.Change, findings diag.List) error {
 		Message  string        `json:"message"`
 	}
 	out := struct {
-		APIVersion string     `json:"apiVersion"`
-		Kind       string     `json:"kind"`
-		Changes    []change   `json:"changes"`
-		Breaking   []breaking `json:"breaking"`
-	}{v1alpha1.APIVersion, "Diff", []change{}, []breaking{}}
-	for _, c := range changes {
-		out.Changes = append(out.Changes, change{string(c.Action), c.Kind, c.Name})
+		APIVersion  string          `json:"apiVersion"`
+		Kind        string          `json:"kind"`
+		Changes     []change        `json:"changes"`
+		Permissions []rights.Change `json:"permissions"`
+		Breaking    []breaking      `json:"breaking"`
+	}{v1alpha1.APIVersion, "Diff", []change{}, append([]rights.Change{}, c.Permissions...), []breaking{}}
+	for _, o := range c.Objects {
+		out.Changes = append(out.Changes, change{string(o.Action), o.Kind, o.Name})
 	}
-	for _, f := range findings {
+	for _, f := range c.Findings {
 		out.Breaking = append(out.Breaking, breaking{f.File, f.Line, f.Column, f.Severity, f.Message})
 	}
 	return terminal.JSON(w, out)

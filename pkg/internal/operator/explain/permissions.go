@@ -6,8 +6,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/rights"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -21,6 +23,8 @@ type Permission struct {
 	Namespaces     []string `json:"namespaces"`      // empty: the whole cluster
 	Held           bool     `json:"held,omitempty"`  // no request needs it: the account holds it to grant it, or by install.permissions
 	Why            string   `json:"reason"`
+	Danger         string   `json:"danger,omitempty"` // what the account can do with it in addition
+	rank           int
 }
 
 func permissions(p *plan.Plan) []Permission {
@@ -33,10 +37,13 @@ func permissions(p *plan.Plan) []Permission {
 		if g.Namespace != "" {
 			namespaces = []string{g.Namespace}
 		}
+		rank, danger := rights.Danger(rbacv1.PolicyRule{
+			APIGroups: []string{g.Group}, Resources: []string{g.Resource}, ResourceNames: g.Names, Verbs: g.Verbs,
+		})
 		out = append(out, Permission{
 			Account: string(g.Account.Kind()), ServiceAccount: p.ServiceAccount(g.Account),
 			Verbs: slices.Clone(g.Verbs), Resource: resource(g.Resource, g.Group), Names: slices.Clone(g.Names),
-			Namespaces: namespaces, Held: g.Held, Why: g.Reason,
+			Namespaces: namespaces, Held: g.Held, Why: g.Reason, Danger: danger, rank: rank,
 		})
 	}
 	return out

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -18,8 +19,8 @@ import (
 // TrustBoundary is a restriction of what users can do through the operator, or the lack
 // of one.
 type TrustBoundary struct {
-	What string `json:"kind"`    // policy, adopted, allowed namespaces, event bus or unbounded fields
-	Of   string `json:"subject"` // the policy, child, kind or fields
+	What string `json:"kind"`    // policy, permission, adopted, allowed namespaces, event bus or unbounded fields
+	Of   string `json:"subject"` // the policy, account, child, kind or fields
 	Note string `json:"note"`
 }
 
@@ -28,6 +29,7 @@ func security(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 	for _, policy := range p.Policies {
 		out = append(out, TrustBoundary{"policy", manifest.PolicyName(p, policy), policy.Why})
 	}
+	out = append(out, dangerous(permissions(p))...)
 	for _, c := range p.Children {
 		if c.Adopt {
 			out = append(out, TrustBoundary{"adopted", c.Name, fmt.Sprintf("takes over an existing %s of the same name", c.Kind.Kind)})
@@ -55,6 +57,30 @@ func security(p *plan.Plan, d *definition.Definition) []TrustBoundary {
 		}
 	}
 	return append(out, unboundedSpec(p, d)...)
+}
+
+// dangerous returns what accounts can do in addition to what their permissions say, the most
+// dangerous first.
+func dangerous(list []Permission) []TrustBoundary {
+	var out []TrustBoundary
+	slices.SortStableFunc(list, func(a, b Permission) int { return cmp.Compare(a.rank, b.rank) })
+	for i, g := range list {
+		same := func(other Permission) bool {
+			return other.ServiceAccount == g.ServiceAccount && other.Danger == g.Danger
+		}
+		if g.Danger == "" || slices.ContainsFunc(list[:i], same) {
+			continue
+		}
+		var by []string
+		for _, other := range list[i:] {
+			text := strings.Join(other.Verbs, ", ") + " " + strings.Join(append([]string{other.Resource}, other.Names...), " ")
+			if same(other) && !slices.Contains(by, text) {
+				by = append(by, text)
+			}
+		}
+		out = append(out, TrustBoundary{"permission", g.ServiceAccount, g.Danger + ", by: " + strings.Join(by, "; ")})
+	}
+	return out
 }
 
 // fewFields limits how many unbounded fields are named.

@@ -11,21 +11,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
-	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/operator/rights"
 )
 
 // What a child grants, users of the custom resource can get, and the operator holds: the
 // API server lets nobody grant what they do not have.
-
-// powerfulRoles are the ClusterRoles of Kubernetes that give access to the permissions of
-// others, with what they allow.
-var powerfulRoles = map[string]string{
-	"cluster-admin": "every permission",
-	"admin":         "the Secrets, pods and roles of the namespace",
-	"edit":          "the Secrets and pods of the namespace",
-}
 
 func (r *reach) escalates(at []string, hint, format string, values ...any) {
 	r.findings.Warn(r.d.Position(at...), diag.PrivilegeEscalation, fmt.Sprintf(format, values...), hint)
@@ -106,16 +98,12 @@ func (r *reach) rules(w target, at []string) {
 
 // powerOf returns the first entry of a rule that grants more than it shows, or that reads
 // all Secrets.
-func powerOf(rule v1alpha1.Permission) (argo.Power, bool) {
-	powers := argo.Powers(rbacv1.PolicyRule{
+func powerOf(rule v1alpha1.Permission) (rights.Power, bool) {
+	powers := rights.Powers(rbacv1.PolicyRule{
 		APIGroups: rule.APIGroups, Resources: rule.Resources, ResourceNames: rule.ResourceNames, Verbs: rule.Verbs,
 	})
-	if i := slices.Index(rule.Resources, "secrets"); i >= 0 && len(rule.ResourceNames) == 0 &&
-		slices.ContainsFunc([]string{"get", "list", "watch"}, func(verb string) bool { return slices.Contains(rule.Verbs, verb) }) {
-		powers = append(powers, argo.Power{Key: "resources", Index: i, Entry: "secrets"})
-	}
 	if len(powers) == 0 {
-		return argo.Power{}, false
+		return rights.Power{}, false
 	}
 	return powers[0], true
 }
@@ -124,7 +112,7 @@ func powerOf(rule v1alpha1.Permission) (argo.Power, bool) {
 func (r *reach) binding(w target, at []string) {
 	ref, _ := w.template["roleRef"].(map[string]any)
 	name, _ := ref["name"].(string)
-	what, powerful := powerfulRoles[name]
+	what, powerful := rights.PowerfulRole(name)
 	if ref["kind"] != "ClusterRole" || name != "cluster-admin" && r.ownNamespace(w.child) {
 		powerful = false
 	}

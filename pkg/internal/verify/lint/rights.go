@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/operator/rights"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -156,7 +157,7 @@ func unknownVerbs(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 }
 
 func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
-	for _, p := range argo.Powers(rule) {
+	for _, p := range rights.Powers(rule) {
 		if p.Wildcard {
 			i.report(path.Child(p.Key).Index(p.Index), "the rule grants %s in %s", p.Entry, p.Key)
 		}
@@ -164,8 +165,8 @@ func wildcardRight(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
 }
 
 func powerful(i *inspection, path *field.Path, rule rbacv1.PolicyRule) {
-	for _, p := range argo.Powers(rule) {
-		if !p.Wildcard {
+	for _, p := range rights.Powers(rule) {
+		if !p.Wildcard && !p.Credentials {
 			i.report(path.Child(p.Key).Index(p.Index), "%s gives access to the permissions of other accounts", p.Entry)
 		}
 	}
