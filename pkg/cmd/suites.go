@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -288,6 +289,14 @@ func within(dir, parent string) (string, error) {
 // generate them again, so that memory use does not grow with the number of suites.
 const maxHeldSuites = 16
 
+// next checks the definitions that steps of tests apply. Their programs need consent, too.
+func (r *suiteReader) next(out *selectedTests, tests []argoperator.Test) (diag.List, error) {
+	for _, t := range tests {
+		out.sources = append(out.sources, slices.Collect(maps.Values(t.Next))...)
+	}
+	return testsuite.CheckNext(tests, func(result argoperator.Result) { r.note(result.Objects()) })
+}
+
 // operators generates the operators of a group that has been checked.
 func (g *group) operators() ([]argoperator.Operator, error) {
 	result, err := argoperator.Generate(g.sources, argoperator.Options{})
@@ -323,6 +332,11 @@ func (r *suiteReader) selected(chosen choice) (selectedTests, error) {
 		suite := testsuite.Suite{Operators: result.Operators, Tests: g.tests}
 		if g.broken = g.broken || result.Findings.HasErrors(); !g.broken {
 			wrong := testsuite.Check([]testsuite.Suite{suite})
+			next, err := r.next(&out, g.tests)
+			if err != nil {
+				return selectedTests{}, err
+			}
+			wrong = append(wrong, next...)
 			r.findings, g.broken = append(r.findings, wrong...), wrong.HasErrors()
 			r.note(result.Objects())
 		}

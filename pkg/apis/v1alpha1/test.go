@@ -45,6 +45,13 @@ type Given struct {
 	Object map[string]any `json:"object,omitempty"`
 }
 
+// DefinitionFile is another definition of the operator.
+type DefinitionFile struct {
+	// Path of the definition, relative to the test. It must not be in the directory of the first definition or of the tests, which
+	// would be read with it. Its own files are relative to it.
+	File string `json:"file"`
+}
+
 // TestStep is one action, and the expected result after the operator has finished its work. A step has exactly one action.
 type TestStep struct {
 	// Name of the step in reports, unique in the test.
@@ -69,6 +76,9 @@ type TestStep struct {
 	Apply *Given `json:"apply,omitempty"`
 	// Action: delete another object.
 	Remove *Reference `json:"remove,omitempty"`
+	// Action: apply the manifests of another definition, which replace those with the same names. The rest of the operator, custom
+	// resources and children stay.
+	Definition *DefinitionFile `json:"definition,omitempty"`
 	// Action: resync, as the operator does at its interval.
 	Resync *Nothing `json:"resync,omitempty"`
 	// Action: let the timer of `resyncAfterSeconds` expire.

@@ -81,6 +81,24 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 	}
 }
 
+// Serve replaces the custom kinds, as changed CustomResourceDefinitions do. Objects stay, and
+// are read with the new schemas: without fields that these do not have, and with their
+// defaults. The cache is for the new kinds.
+func (c *Cluster) Serve(custom []Kind, cache *Cache) error {
+	c.Mu.Lock()
+	defer c.Mu.Unlock()
+	c.Kinds, c.Cache = &Kinds{List: append(BuiltinKinds(), custom...)}, cache
+	c.trackers, c.schemas = map[trackerKey]*tracker{}, map[schema.GroupVersionKind]*resource.Schema{}
+	for k, o := range c.Objects {
+		read := o.DeepCopy()
+		if err := c.complete(Request{Kind: c.Kind(o.GroupVersionKind())}, read); err != nil {
+			return err
+		}
+		c.Objects[k] = read
+	}
+	return nil
+}
+
 // Identity is the metadata of an object that is kept from another cluster.
 type Identity struct {
 	UID        types.UID

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"reflect"
 	"regexp"
@@ -25,6 +26,8 @@ type Test struct {
 	Objects  []map[string]any
 	// Applied are the objects that steps apply, by the step's index.
 	Applied map[int][]map[string]any
+	// Next are the definitions that steps apply, by the step's index.
+	Next map[int]source.Input
 	// Goldens are the contents of the golden files of steps, by the step's index. A
 	// missing file has no entry.
 	Goldens map[int][]byte
@@ -109,7 +112,10 @@ type testChecker struct {
 
 func oneTest(in source.Input, base string, doc source.Document) (*Test, diag.List) {
 	doc.Grafted = map[*yaml.Node]source.Positions{}
-	test := &Test{File: in.Name, Applied: map[int][]map[string]any{}, Goldens: map[int][]byte{}, positions: doc.Positions}
+	test := &Test{
+		File: in.Name, Applied: map[int][]map[string]any{}, Next: map[int]source.Input{}, Goldens: map[int][]byte{},
+		positions: doc.Positions,
+	}
 	c := &testChecker{checker: &checker{Positions: doc.Positions, in: in, base: base, found: doc.Found}, test: test}
 	c.dec = source.NewDecoder(in.Name, &c.found)
 	c.dec.Kind = reflect.TypeFor[v1alpha1.OperatorTest]()
@@ -120,6 +126,7 @@ func oneTest(in source.Input, base string, doc source.Document) (*Test, diag.Lis
 	c.testName()
 	c.givens()
 	c.steps()
+	c.definitions()
 	return test, c.found
 }
 
@@ -206,6 +213,27 @@ func (c *testChecker) objectFile(name string, p source.Path) []map[string]any {
 		c.add(p, diag.WrongKind, name+" contains no object", "write an object into it")
 	}
 	return out
+}
+
+// definitions reads the definitions that steps apply.
+func (c *testChecker) definitions() {
+	for i, s := range c.test.Spec.Steps {
+		p := source.PathOf("spec", "steps", i, "definition")
+		if s.Definition == nil || c.wasRejected(p) || !c.has(s.Definition.File, p.To("file")) {
+			continue
+		}
+		name := s.Definition.File
+		data, ok := c.beside(name, p.To("file"))
+		if !ok {
+			continue
+		}
+		dir, err := fs.Sub(c.in.Dir, path.Dir(path.Join(c.base, name)))
+		if err != nil {
+			c.add(p.To("file"), diag.FileNotFound, name+" cannot be read: "+err.Error(), "")
+			continue
+		}
+		c.test.Next[i] = source.Input{Name: path.Join(path.Dir(c.in.Name), name), Data: data, Dir: dir, Unlocked: true}
+	}
 }
 
 // beside reads a file that is named relative to the test.

@@ -27,6 +27,7 @@ func Actions() []string {
 		"objectStatus",
 		"apply",
 		"remove",
+		"definition",
 		"resync",
 		"timer",
 		"replay",

@@ -48,6 +48,7 @@ var examples = map[string]string{
 	"crd":                     "{file: crd.yaml}",
 	"CRDFile.file":            "crd.yaml",
 	"ChildCRD.file":           "crd.yaml",
+	"DefinitionFile.file":     "../next/operator.yaml",
 	"existing":                "{group: apps, version: v1, kind: Deployment}",
 	"Existing.version":        "v1",
 	"Existing.kind":           "Deployment",

@@ -1,15 +1,12 @@
 package simulate
 
 import (
-	"context"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // TestRenamedChild gives a child another name in the definition: each engine must keep its
@@ -62,7 +59,7 @@ spec:
 				}
 				apply(t, s, cr)
 				made, _ := childrenOf(s)
-				s.upgrade(t, before, version("after"))
+				s.upgrade(t, version("after"))
 				if now, _ := childrenOf(s); len(made) == 0 || !maps.Equal(now, made) {
 					t.Errorf("%v after the upgrade, want %v", now, made)
 				}
@@ -97,34 +94,10 @@ func widgets(t *testing.T, definition string) argoperator.Result {
 	return result
 }
 
-// upgrade applies other manifests of the operator, which starts its pods again. What the new
-// manifests do not contain stays.
-func (s *Simulation) upgrade(t *testing.T, from, to argoperator.Result) {
+// upgrade applies other manifests of the operator.
+func (s *Simulation) upgrade(t *testing.T, to argoperator.Result) {
 	t.Helper()
-	name := func(o manifest.Object) string {
-		return o.GetObjectKind().GroupVersionKind().Kind + " " + o.GetNamespace() + "/" + o.GetName()
-	}
-	has := func(list []manifest.Object, what string) bool {
-		return slices.ContainsFunc(list, func(o manifest.Object) bool { return name(o) == what })
-	}
-	next := to.Objects()
-	s.workers = slices.DeleteFunc(s.workers, func(w *worker) bool {
-		replaced := has(next, "Deployment "+w.record.Namespace+"/"+w.record.Name)
-		if replaced {
-			must(t, w.end())
-		}
-		return replaced
-	})
-	s.watches, s.subscriptions, s.crons, s.sources, s.cluster.Policies = nil, nil, nil, nil, nil
-	for _, o := range from.Objects() {
-		if !has(next, name(o)) && o.GetObjectKind().GroupVersionKind().Kind != "Deployment" {
-			must(t, s.install(o))
-		}
-	}
-	for _, o := range next {
-		must(t, s.install(o))
-	}
-	must(t, s.Relist(context.Background()))
+	must(t, s.Upgrade(t.Context(), to.Objects(), to.Kinds()))
 	settle(t, s)
 }
 

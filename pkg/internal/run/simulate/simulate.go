@@ -53,8 +53,10 @@ type Simulation struct {
 	prepared      *Prepared
 	cluster       *cluster.Cluster // without objects if the API server is remote
 	remote        *Remote          // nil: the cluster in memory
-	users         http.Handler     // the API server for requests of users and controllers
-	api           http.Handler     // the API server for operators, with the wrapper of Intercept
+	objects       []manifest.Object
+	kinds         []*apiextensionsv1.CustomResourceDefinition
+	users         http.Handler // the API server for requests of users and controllers
+	api           http.Handler // the API server for operators, with the wrapper of Intercept
 	now           func() time.Time
 	started       time.Time // wall-clock time, which programs and jq read
 	watched       []schema.GroupVersionResource
@@ -81,6 +83,7 @@ func New(in Inputs) (*Simulation, error) {
 		now: in.Now, started: time.Now(), runner: in.Runner, progressFunc: in.Progress, watched: cluster.Watched(in.Objects),
 		configMaps: map[string]*corev1.ConfigMap{}, templates: map[string]*wfv1.WorkflowTemplate{}, internals: map[version]bool{},
 		policies: map[string]*admissionregistrationv1.ValidatingAdmissionPolicy{},
+		objects:  in.Objects, kinds: in.Kinds,
 	}
 	if s.now == nil {
 		s.now = cluster.Ticks()

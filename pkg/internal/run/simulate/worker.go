@@ -36,20 +36,21 @@ var workerDriver []byte
 // simulation; it asks the API server for its next command, and handles one at a time.
 type worker struct {
 	pod
-	container corev1.Container
-	logic     []corev1.Container // of the operators that have one
-	start     sync.Once
-	startErr  error
-	stop      context.CancelFunc
-	mu        sync.Mutex // one command at a time
-	commands  chan workerCommand
-	results   chan workerResult
-	ended     chan error
-	ctx       context.Context // of the current command
-	callErr   error           // why the logic could not be called in it
-	records   []Container     // of the logic, in the current command
-	hook      *hook           // the server of the logic, while it runs
-	timers    map[string]nextTurn
+	deployment *appsv1.Deployment
+	container  corev1.Container
+	logic      []corev1.Container // of the operators that have one
+	start      sync.Once
+	startErr   error
+	stop       context.CancelFunc
+	mu         sync.Mutex // one command at a time
+	commands   chan workerCommand
+	results    chan workerResult
+	ended      chan error
+	ctx        context.Context // of the current command
+	callErr    error           // why the logic could not be called in it
+	records    []Container     // of the logic, in the current command
+	hook       *hook           // the server of the logic, while it runs
+	timers     map[string]nextTurn
 }
 
 // nextTurn is when a worker runs a custom resource without an event; that of the empty key is a
@@ -88,8 +89,8 @@ func (s *Simulation) newWorker(d *appsv1.Deployment) *worker {
 		return nil
 	}
 	w := &worker{
-		container: spec.Containers[0], commands: make(chan workerCommand), results: make(chan workerResult), ended: make(chan error, 1),
-		timers: map[string]nextTurn{},
+		deployment: d, container: spec.Containers[0], timers: map[string]nextTurn{},
+		commands: make(chan workerCommand), results: make(chan workerResult), ended: make(chan error, 1),
 	}
 	w.logic = spec.Containers[1:]
 	w.pod = pod{

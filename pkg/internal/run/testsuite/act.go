@@ -40,6 +40,8 @@ func (s *stepRun) act() error {
 	}
 	action := s.test.Action(s.index)
 	switch action { // actions without a request of a user
+	case "definition":
+		return s.upgrade()
 	case "resync":
 		return s.s.Resync(s.ctx)
 	case "timer":

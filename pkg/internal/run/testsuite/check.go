@@ -104,6 +104,13 @@ func kindsOf(tested argoperator.Result, t *definition.Test) []string {
 	for _, o := range given {
 		kinds = append(kinds, kindOf(o))
 	}
+	for step := range t.Next {
+		if next, err := Next(t, step); err == nil { // CheckNext reports it
+			for _, k := range cluster.CustomKinds(next.Objects(), next.Kinds()) {
+				kinds = append(kinds, k.Kind)
+			}
+		}
+	}
 	return kinds
 }
 
