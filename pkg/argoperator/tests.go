@@ -3,6 +3,7 @@ package argoperator
 import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
 // Test is one test of an operator; package testsuite runs it.
@@ -13,4 +14,25 @@ type Test = *definition.Test
 // it, "." at the top. Tests with an error are left out and reported as findings.
 func ParseTests(source Source, base string) ([]Test, diag.List) {
 	return definition.ParseTests(source, base)
+}
+
+// Objects reads the objects of files, such as those that exist in a cluster. An object
+// without apiVersion, kind or name is a finding.
+func Objects(sources []Source) ([]source.Object, diag.List) {
+	var out []source.Object
+	var findings diag.List
+	for _, file := range sources {
+		objects, found := source.Objects(file, source.NotEmpty)
+		findings = append(findings, found...)
+		if len(objects) == 0 && !found.HasErrors() {
+			findings.Add(diag.Position{File: file.Name}, diag.WrongKind, "the file contains no object", "write an object into it")
+		}
+		for _, o := range objects {
+			if missing := definition.MissingName(o.Fields); missing != "" {
+				findings.Add(o.At(nil), diag.MissingKey, "the object "+missing, "")
+			}
+			out = append(out, o)
+		}
+	}
+	return out, findings
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/verify/dryrun"
 )
@@ -22,6 +23,7 @@ import (
 // renderFlags are the flags of render except the sources.
 type renderFlags struct {
 	event, old, format string
+	objects            []string
 	trace, server      bool
 	programs           programFlags
 }
@@ -36,6 +38,10 @@ func newRender(s streams) *cobra.Command {
 runs Argo's own code against an in-memory API server until nothing changes, and
 prints the resulting objects: the children, then the custom resource with its
 status. Without a file, it uses a sample with every field of the schema.
+
+--objects names objects that exist in the cluster, such as related objects and those
+that patches change, with their status. argoperator also prints those that the
+operator changes.
 
 Custom code of a definition runs on this machine with your permissions, or with
 --runner docker in its image. It runs only if you say so: argoperator asks on a
@@ -53,6 +59,10 @@ Exit codes: 0 nothing failed, 1 a program, a trigger or a Workflow failed.`,
 
   # Print every event and request
   argoperator render -f . --trace samples/guestbook.yaml
+
+  # Simulate an operator that reads a ConfigMap of the cluster
+  echo '{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}}' > objects.yaml
+  argoperator render -f . --objects objects.yaml samples/guestbook.yaml
 
   # Simulate a change and a deletion
   sed 's/replicas: 1/replicas: 2/' samples/guestbook.yaml > new.yaml
@@ -80,6 +90,7 @@ Exit codes: 0 nothing failed, 1 a program, a trigger or a Workflow failed.`,
 	flags.event = simulate.Added
 	enumVar(cmd, &flags.event, "event", "", []string{simulate.Added, simulate.Updated, simulate.Deleted}, "event of the custom resource")
 	cmd.Flags().StringVar(&flags.old, "old", "", "file with the custom resource before the change, for --event UPDATE")
+	cmd.Flags().StringArrayVar(&flags.objects, "objects", nil, "file with objects that exist before, with their status; repeatable")
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every event, and every request with its response, instead of the objects")
 	serverVar(cmd, &flags.server)
 	outputVar(cmd, &flags.format, "yaml", "json")
@@ -95,7 +106,7 @@ func oneResource(_ *cobra.Command, args []string) error {
 }
 
 func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags, name string) error {
-	if err := onceFromStdin(append([]string{name, flags.old}, from.names...)); err != nil {
+	if err := onceFromStdin(slices.Concat([]string{name, flags.old}, flags.objects, from.names)); err != nil {
 		return err
 	}
 	result, sources, err := from.generate(s, argoperator.Options{})
@@ -110,6 +121,11 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 			return err
 		}
 		sources, findings = append(sources, more...), append(findings, wrong...)
+		given, wrong, err := todo.readGiven(s, flags.objects)
+		if err != nil {
+			return err
+		}
+		sources, findings = append(sources, given...), append(findings, wrong...)
 	}
 	if err := report(s, sources, findings); err != nil {
 		return err
@@ -123,11 +139,11 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err := runner.required(ctx); err != nil {
 		return err
 	}
-	rendering, err := simulateActions(ctx, s, flags, runner, result, todo.actions)
+	rendering, err := simulateActions(ctx, s, flags, runner, result, todo)
 	var refused *cluster.StatusError
 	if errors.As(err, &refused) {
 		findings = diag.List{}
-		findings.Add(diag.Position{File: name}, diag.BadValue, err.Error(), "")
+		findings.Add(todo.refused(name, err), diag.BadValue, err.Error(), "")
 		err = report(s, sources, findings)
 	}
 	if err == nil {
@@ -239,15 +255,15 @@ func simulateActions(
 	flags renderFlags,
 	runner simulate.Runner,
 	result argoperator.Result,
-	actions []simulate.Action,
+	todo todo,
 ) (simulate.Rendering, error) {
 	defer keepStdout(s)()
 	line := newProgress(s.err)
 	defer line.close()
 	return simulate.Render(ctx, simulate.Inputs{
 		Objects: result.Objects(), Kinds: result.Kinds(), Runner: runner, Untraced: !flags.trace && !flags.server,
-		Progress: func(what string) { line.set("%s", what) },
-	}, actions)
+		Progress: func(what string) { line.set("%s", what) }, Given: todo.givenFields(),
+	}, todo.actions)
 }
 
 // keepStdout reserves the standard output for the result, because Argo's code
@@ -277,6 +293,35 @@ func machineEnv() []string {
 type todo struct {
 	actions   []simulate.Action
 	resources []argoperator.Resource // in files; nil for samples
+	given     []source.Object        // that exist before
+}
+
+// readGiven reads the objects that exist before.
+func (t *todo) readGiven(s streams, names []string) ([]argoperator.Source, diag.List, error) {
+	sources, findings, err := (&sourceFlags{names: names, alone: true, check: "the value of --objects"}).read(s.in)
+	if err != nil || findings.HasErrors() {
+		return sources, findings, err
+	}
+	t.given, findings = argoperator.Objects(sources)
+	return sources, findings, nil
+}
+
+func (t todo) givenFields() []map[string]any {
+	var out []map[string]any
+	for _, o := range t.given {
+		out = append(out, o.Fields)
+	}
+	return out
+}
+
+// refused returns the position of what the API server rejects: a given object, or the
+// custom resource.
+func (t todo) refused(name string, err error) diag.Position {
+	var given *simulate.GivenError
+	if errors.As(err, &given) {
+		return t.given[given.Index].At(nil)
+	}
+	return diag.Position{File: name}
 }
 
 // objects returns what an API server can check after a rendering.

@@ -177,7 +177,7 @@ func (c *testChecker) given(g v1alpha1.Given, p source.Path) []map[string]any {
 	case file:
 		return c.objectFile(g.File, p.To("file"))
 	case inline && !c.wasRejected(p.To("object")):
-		if problem := missingName(g.Object); problem != "" {
+		if problem := MissingName(g.Object); problem != "" {
 			c.add(p.To("object"), diag.MissingKey, "the object "+problem, "")
 			return nil
 		}
@@ -203,7 +203,7 @@ func (c *testChecker) objectFile(name string, p source.Path) []map[string]any {
 		c.found = append(c.found, doc.Found...)
 		dec := source.NewDecoder(doc.File, &c.found)
 		fields, _ := dec.Any(doc.Root, nil).(map[string]any)
-		if problem := missingName(fields); problem != "" {
+		if problem := MissingName(fields); problem != "" {
 			c.found.Add(doc.Of(doc.Root), diag.MissingKey, "the object "+problem, "")
 			continue
 		}
@@ -250,8 +250,8 @@ func (c *testChecker) beside(name string, p source.Path) ([]byte, bool) {
 	return nil, false
 }
 
-// missingName returns what an object lacks to be identified, or "".
-func missingName(o map[string]any) string {
+// MissingName returns what an object lacks to be identified, or "".
+func MissingName(o map[string]any) string {
 	metadata, _ := o["metadata"].(map[string]any)
 	for _, one := range []struct {
 		value any

@@ -107,6 +107,31 @@ func (s *Simulation) send(method, path string, o cluster.Object) (map[string]any
 	return s.Do(req)
 }
 
+// controller is the field manager of the controllers of other kinds.
+const controller = "kube-controller-manager"
+
+// WriteStatus writes a status as the object's controller does.
+func (s *Simulation) WriteStatus(o map[string]any, status any) error {
+	if fields, ok := status.(map[string]any); ok {
+		status = s.CompleteConditions(o, fields)
+	}
+	change := map[string]any{"status": status}
+	err := s.Patch(o, "status", controller, change)
+	if cluster.IsNotFound(err) { // the kind has no status subresource
+		return s.Patch(o, "", controller, change)
+	}
+	return err
+}
+
+// Put writes an object that does not belong to the operator, with its status as its
+// controller writes it.
+func (s *Simulation) Put(o map[string]any) error {
+	if err := s.Apply(o); err != nil || o["status"] == nil {
+		return err
+	}
+	return s.WriteStatus(o, o["status"])
+}
+
 // CompleteConditions adds the reason, the message and the last transition time to
 // the conditions of a status if the kind's schema requires them, as a controller
 // would.

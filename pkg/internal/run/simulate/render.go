@@ -56,6 +56,10 @@ func Render(ctx context.Context, in Inputs, actions []Action) (out Rendering, er
 		return Rendering{}, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	given, err := s.give(ctx, in.Given)
+	if err != nil {
+		return Rendering{}, err
+	}
 	var all []cluster.Key               // the custom resources
 	isOne := map[cluster.Key]bool{}     // of them
 	children := map[int][]cluster.Key{} // by the index of the action that created them
@@ -89,6 +93,9 @@ func Render(ctx context.Context, in Inputs, actions []Action) (out Rendering, er
 			}
 		}
 	}
+	for _, k := range given {
+		shown[k] = 0 // if the operator changed it
+	}
 	for _, k := range s.cluster.Order {
 		if i, known := shown[k]; known && !isOne[k] {
 			children[i] = append(children[i], k)
@@ -103,6 +110,31 @@ func Render(ctx context.Context, in Inputs, actions []Action) (out Rendering, er
 		}
 	}
 	return out, nil
+}
+
+// GivenError is a given object that the API server rejects.
+type GivenError struct {
+	Index int
+	Err   error
+}
+
+func (e *GivenError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the answer of the API server.
+func (e *GivenError) Unwrap() error { return e.Err }
+
+// give creates the objects that exist before the actions, and lets the operator see them.
+func (s *Simulation) give(ctx context.Context, objects []map[string]any) ([]cluster.Key, error) {
+	var out []cluster.Key
+	for i, o := range objects {
+		if err := s.Put(o); err != nil {
+			return nil, &GivenError{i, err}
+		}
+		out = append(out, s.key(s.withNamespace(o)))
+	}
+	err := s.Run(ctx)
+	s.trace = nil
+	return out, err
 }
 
 // named returns the action with a name for a custom resource with a generateName.
@@ -219,7 +251,9 @@ func (s *Simulation) rendered(k cluster.Key) []map[string]any {
 	if o == nil || k.GroupResource == cluster.EventsResource || s.internal(k, o) {
 		return nil
 	}
-	theirs := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool { return e.Manager != kubectl })
+	theirs := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager != kubectl && e.Manager != controller
+	})
 	if !theirs {
 		return nil
 	}

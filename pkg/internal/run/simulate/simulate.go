@@ -39,6 +39,8 @@ type Inputs struct {
 	Now func() time.Time
 	// Progress is called before each program starts; nil: no progress is reported.
 	Progress func(what string)
+	// Given are objects that exist before the actions of Render, with their status.
+	Given []map[string]any
 	// Untraced drops the trace in Render, because the traces of many custom
 	// resources need most of the memory.
 	Untraced bool

@@ -6,15 +6,11 @@ import (
 	"slices"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
-	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
-// Field managers of writes that do not come from the operator.
-const (
-	byHand     = "kubectl-edit"
-	controller = "kube-controller-manager"
-)
+// byHand is the field manager of writes that do not come from the operator.
+const byHand = "kubectl-edit"
 
 // stepError reports a step that cannot be executed as written.
 type stepError struct {
@@ -120,7 +116,7 @@ func (s *stepRun) ready() error {
 		if status == nil {
 			continue
 		}
-		if err := s.writeStatus(child, status); err != nil {
+		if err := s.s.WriteStatus(child, status); err != nil {
 			return err
 		}
 	}
@@ -150,7 +146,7 @@ func (s *stepRun) childStatus() error {
 	if err != nil {
 		return err
 	}
-	return s.writeStatus(child, s.step.ChildStatus.Status)
+	return s.s.WriteStatus(child, s.step.ChildStatus.Status)
 }
 
 func (s *stepRun) objectStatus() error {
@@ -158,29 +154,7 @@ func (s *stepRun) objectStatus() error {
 	if o == nil {
 		return &stepError{path: []string{"objectStatus"}, message: why}
 	}
-	return s.writeStatus(o, s.step.ObjectStatus.Status)
-}
-
-// writeStatus writes a status as the object's controller does.
-func (p *testRun) writeStatus(o map[string]any, status any) error {
-	if fields, ok := status.(map[string]any); ok {
-		status = p.s.CompleteConditions(o, fields)
-	}
-	change := map[string]any{"status": status}
-	err := p.s.Patch(o, "status", controller, change)
-	if cluster.IsNotFound(err) { // the kind has no status subresource
-		return p.s.Patch(o, "", controller, change)
-	}
-	return err
-}
-
-// put writes an object that does not belong to the operator, with its status as its
-// controller writes it.
-func (p *testRun) put(o map[string]any) error {
-	if err := p.s.Apply(o); err != nil || o["status"] == nil {
-		return err
-	}
-	return p.writeStatus(o, o["status"])
+	return s.s.WriteStatus(o, s.step.ObjectStatus.Status)
 }
 
 func (s *stepRun) childEdit() error {
@@ -210,7 +184,7 @@ func (s *stepRun) named(r v1alpha1.Reference, key string) (map[string]any, error
 
 func (s *stepRun) apply() error {
 	for _, o := range s.test.Applied[s.index] {
-		if err := s.put(o); err != nil {
+		if err := s.s.Put(o); err != nil {
 			return err
 		}
 	}

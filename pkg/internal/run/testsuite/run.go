@@ -71,7 +71,7 @@ func newTestRun(ctx context.Context, j job, o Options) (*testRun, diag.List, err
 	}
 	var wrong diag.List
 	for _, object := range j.test.Objects {
-		err := p.put(object)
+		err := p.s.Put(object)
 		var refused *cluster.StatusError
 		if errors.As(err, &refused) {
 			wrong.Add(p.test.KeyPosition("spec", "objects"), diag.StepFailed, err.Error(), "")
