@@ -85,6 +85,7 @@ const (
 	UnpinnedImage      = "unpinned-image"
 	MissingImageDigest = "missing-image-digest"
 	MissingCommandFile = "missing-command-file"
+	MissingModule      = "missing-module"
 	BadChart           = "bad-chart"
 	ChartDiffers       = "chart-differs"
 	ChartRandom        = "chart-random"
@@ -190,6 +191,7 @@ func Codes() []Code {
 		{ChangedOnImport, "The new project contains something of the input that needs attention."},
 		{UnpinnedImage, "The image has no fixed version."},
 		{MissingImageDigest, "The file of install.imagesLock has no digest for the image, or the registry returned none."},
+		{MissingModule, "A Python program imports a module that its image does not have."},
 		{MissingCommandFile, "The command uses a file that is not part of the logic."},
 		{BadChart, "Helm cannot render the chart."},
 		{ChartDiffers, "A part of the chart is left out, or has another result than in an installation by Helm."},

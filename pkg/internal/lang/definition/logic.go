@@ -36,6 +36,7 @@ func (c *checker) logic() {
 	for i, arg := range logic.Command {
 		c.commandFile(arg, p.To("command", i))
 	}
+	c.pythonModules(p)
 	if logic.Hook != nil {
 		c.hook(*logic.Hook, p.To("hook"))
 	}
