@@ -55,12 +55,16 @@ func (o Operator) chart(version string) (output.Chart, error) {
 	if findings.HasErrors() {
 		return output.Chart{}, fmt.Errorf("with stand-ins: %s", findings[0].Message)
 	}
+	adjustable := manifest.Build(p)
+	mark(p)
 	return output.Chart{
 		Version:     version,
 		Description: fmt.Sprintf("Operator for %s (%s) on Argo Events and Argo Workflows", o.plan.API.Kind.Plural, o.plan.API.Kind.Group),
 		Notes:       o.notes(),
-		Adjustable:  manifest.Build(p),
+		Adjustable:  adjustable,
+		Marked:      manifest.Build(p),
 		Values:      values,
+		Fields:      podFields(o.plan),
 	}, nil
 }
 

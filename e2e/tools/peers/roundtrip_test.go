@@ -4,9 +4,11 @@ package peers
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -234,11 +236,148 @@ func TestHelmValues(t *testing.T) {
 	})
 }
 
+// pods are values of a chart for the pods of an operator.
+const pods = `{
+  "podTemplate": {
+    "labels": {"team": "web"}, "annotations": {"example.com/note": "a: b # {c} <d>"},
+    "nodeSelector": {"kubernetes.io/os": "linux"}, "tolerations": [{"key": "dedicated", "operator": "Exists"}],
+    "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+      {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]}]}}},
+    "imagePullSecrets": [{"name": "registry"}], "priorityClassName": "high"
+  },
+  "resources": {
+    "runtime": {"limits": {"memory": "384Mi"}, "requests": {"cpu": "20m", "memory": "96Mi"}},
+    "logic": {"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "250m", "memory": "512Mi"}}
+  }
+}`
+
+// withPods writes a definition with the same for its pods into another directory; without
+// values, as it is, but in the form of the other one.
+func withPods(t *testing.T, definition string, values map[string]any) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(definition)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "operator.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	for _, o := range documents(t, data) {
+		spec, _ := o["spec"].(map[string]any)
+		if o["kind"] == "Operator" && spec != nil && values != nil {
+			install, _ := spec["install"].(map[string]any)
+			if install == nil {
+				install = map[string]any{}
+			}
+			spec["install"] = install
+			template := maps.Clone(values["podTemplate"].(map[string]any))
+			template["metadata"] = map[string]any{"labels": template["labels"], "annotations": template["annotations"]}
+			delete(template, "labels")
+			delete(template, "annotations")
+			install["podTemplate"] = template
+			resources := values["resources"].(map[string]any)
+			install["runtimeResources"] = resources["runtime"]
+			if logic, ok := spec["logic"].(map[string]any); ok {
+				logic["resources"] = resources["logic"]
+			}
+		}
+		text, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%s\n---\n", text)
+	}
+	if err := os.WriteFile(file, out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// shows matches the spec of a worker's Workflows: the texts that have it keep that of the
+// definition.
+var shows = regexp.MustCompile(`^(\{"[^"]+":\{"|dyn\(object\.spec\) == )`)
+
+func withoutShows(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, inner := range value {
+			out[key] = withoutShows(inner)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, inner := range value {
+			out[i] = withoutShows(inner)
+		}
+		return out
+	case string:
+		if shows.MatchString(value) {
+			return "SHOWN"
+		}
+		return strings.Join(strings.Fields(value), " ") // the lines of jq have a limited length
+	}
+	return value
+}
+
+// TestHelmPods: with values for the pods the chart is the operator of a definition that says
+// them. The digests stay: custom resources are not reconciled for them.
+func TestHelmPods(t *testing.T) {
+	var values map[string]any
+	if err := json.Unmarshal([]byte(pods), &values); err != nil {
+		t.Fatal(err)
+	}
+	each(t, func(t *testing.T, definition string) {
+		dir := chart(t, withPods(t, definition, nil))
+		defaults, err := os.ReadFile(filepath.Join(dir, "values.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := maps.Clone(values)
+		resources := maps.Clone(given["resources"].(map[string]any))
+		given["resources"] = resources
+		for _, key := range []string{"runtime", "logic"} {
+			if !bytes.Contains(defaults, []byte("\n  "+key+": {")) {
+				delete(resources, key)
+			}
+		}
+		if len(resources) == 0 {
+			delete(given, "resources")
+		}
+		text, err := json.Marshal(given)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "values.json")
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"template", "release", dir, "--values", file}
+		if bytes.Contains(defaults, []byte("\ncrd:\n")) {
+			args = append(args, "--set", "crd.keep=false")
+		}
+		standard, built := tool(t, "helm", "template", "release", dir), tool(t, "helm", args...)
+		mask := func(stream []byte) any {
+			return withoutShows(byName(t, documents(t, digest.ReplaceAll(stream, []byte("DIGEST")))))
+		}
+		if diff := cmp.Diff(mask(generate(t, withPods(t, definition, values))), mask(built)); diff != "" {
+			t.Errorf("values for the pods (-plain +built):\n%s", diff)
+		}
+		if before, now := fmt.Sprint(digest.FindAllString(string(standard), -1)), fmt.Sprint(digest.FindAllString(string(built), -1)); before != now {
+			t.Error("the digests are others with other pods")
+		}
+	})
+}
+
 // TestHelmRefuses what is no value, before anything is rendered.
 func TestHelmRefuses(t *testing.T) {
 	dir := chart(t, root+"/examples/memcached-logic")
 	for _, set := range []string{
-		"namespace=Upper", `namespace=a"b`, "namespace=a: b", "image.logic=two words", "image.logic={{.Values.x}}", "image.logic=a'b", "eventBus.name=-", "unknown=1", "image.unknown=1", "crd.keep=maybe",
+		"namespace=Upper", `namespace=a"b`, "namespace=a: b", "image.logic=two words", "image.logic={{.Values.x}}", "image.logic=a'b", "eventBus.name=-", "unknown=1", "podTemplate.tolerations=x", "podTemplate.unknown=x", "podTemplate.annotations.a={{b}}", "podTemplate.priorityClassName=a b", "resources.runtime.limits.cpu=a b",
+		"image.unknown=1", "crd.keep=maybe",
 	} {
 		if out, err := try("go", "tool", "helm", "template", "release", dir, "--set", set); err == nil {
 			t.Errorf("--set %s is taken: %.200s", set, out)

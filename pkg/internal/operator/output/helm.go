@@ -8,7 +8,10 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // Value is a chart value.
@@ -44,7 +47,9 @@ func chartFiles(operators []Operator) ([]File, error) {
 
 type chart struct {
 	Operator
-	values  []Value // those that occur
+	fields  []Field          // those that occur
+	parts   []map[string]int // mappings of fields only, which the objects do not have; by key, the index of each
+	values  []Value          // those that occur
 	objects []map[string]any
 	api     bool              // it has a CustomResourceDefinition
 	actions []string          // of a replacer: placeholders to actions
@@ -53,26 +58,28 @@ type chart struct {
 }
 
 func newChart(o Operator) (*chart, error) {
-	if len(o.Adjustable) != len(o.Objects) {
-		return nil, fmt.Errorf("%d adjustable objects for %d", len(o.Adjustable), len(o.Objects))
+	if len(o.Adjustable) != len(o.Objects) || len(o.Marked) != len(o.Objects) {
+		return nil, fmt.Errorf("%d adjustable and %d marked objects for %d", len(o.Adjustable), len(o.Marked), len(o.Objects))
 	}
 	c := &chart{Operator: o}
-	adjustable := make([]map[string]any, len(o.Objects))
-	for i, object := range o.Adjustable {
-		var err error
-		if adjustable[i], err = Fields(object); err != nil {
-			return nil, err
-		}
+	adjustable, err := allFields(o.Adjustable)
+	if err != nil {
+		return nil, err
+	}
+	marked, err := allFields(o.Marked)
+	if err != nil {
+		return nil, err
 	}
 	if err := c.open(adjustable); err != nil {
 		return nil, err
 	}
+	c.fields = slices.DeleteFunc(slices.Clone(o.Fields), func(f Field) bool { return !f.occursIn(marked) })
 	for i, object := range o.Objects {
 		plain, err := Fields(object)
 		if err != nil {
 			return nil, err
 		}
-		template, err := c.template(adjustable[i], plain, "")
+		template, err := c.template(marked[i], adjustable[i], plain, "")
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", object.GetObjectKind().GroupVersionKind().Kind, object.GetName(), err)
 		}
@@ -80,6 +87,18 @@ func newChart(o Operator) (*chart, error) {
 		c.api = c.api || component(object) == "crd"
 	}
 	return c, nil
+}
+
+// allFields returns the fields of objects.
+func allFields(objects []manifest.Object) ([]map[string]any, error) {
+	out := make([]map[string]any, len(objects))
+	for i, object := range objects {
+		var err error
+		if out[i], err = Fields(object); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // open collects the values that occur, and their replacements.
@@ -112,31 +131,23 @@ func (c *chart) include(name string) string {
 	return fmt.Sprintf("{{include `%s.%s` .}}", c.Name, name)
 }
 
-// template returns an object with actions in place of the values.
-func (c *chart) template(adjustable, plain any, at string) (any, error) {
-	switch a := adjustable.(type) {
+// template returns an object with actions in place of the values. A field of pods that is a
+// part of a text stays as in the definition.
+func (c *chart) template(marked, adjustable, plain any, at string) (any, error) {
+	switch m := marked.(type) {
 	case map[string]any:
+		a, _ := adjustable.(map[string]any)
 		p, _ := plain.(map[string]any)
-		if len(p) != len(a) {
-			return nil, fmt.Errorf("%s: other fields with other values", at)
-		}
-		out := map[string]any{}
-		for key, inner := range a {
-			one, err := c.template(inner, p[key], at+"."+key)
-			if err != nil {
-				return nil, err
-			}
-			out[strings.ReplaceAll(key, "{{", literalBraces)] = one
-		}
-		return out, nil
+		return c.mapping(m, a, p, at)
 	case []any:
+		a, _ := adjustable.([]any)
 		p, _ := plain.([]any)
-		if len(p) != len(a) {
+		if len(p) != len(m) || len(a) != len(m) {
 			return nil, fmt.Errorf("%s: other items with other values", at)
 		}
-		out := make([]any, len(a))
-		for i, inner := range a {
-			one, err := c.template(inner, p[i], fmt.Sprintf("%s[%d]", at, i))
+		out := make([]any, len(m))
+		for i, inner := range m {
+			one, err := c.template(inner, a[i], p[i], fmt.Sprintf("%s[%d]", at, i))
 			if err != nil {
 				return nil, err
 			}
@@ -144,10 +155,53 @@ func (c *chart) template(adjustable, plain any, at string) (any, error) {
 		}
 		return out, nil
 	case string:
+		a, _ := adjustable.(string)
 		p, _ := plain.(string)
 		return c.text(a, p, at)
 	}
-	return adjustable, nil
+	return marked, nil
+}
+
+// mapping is template for a mapping.
+func (c *chart) mapping(marked, adjustable, plain map[string]any, at string) (map[string]any, error) {
+	out, left := map[string]any{}, maps.Clone(plain)
+	for key, inner := range marked {
+		if i := c.entries(key); i >= 0 {
+			for own := range c.fields[i].standardEntries() {
+				if _, there := marked[own]; !there {
+					delete(left, own)
+				}
+			}
+			out[mark(i)] = ""
+			continue
+		}
+		if i := c.field(key, inner); i >= 0 {
+			if err := c.standardOf(i, plain[key]); err != nil {
+				return nil, fmt.Errorf("%s.%s: %w", at, key, err)
+			}
+			delete(left, key)
+			out[key] = mark(i)
+			continue
+		}
+		if _, there := plain[key]; !there {
+			optional, ok := c.optional(inner)
+			if !ok {
+				return nil, fmt.Errorf("%s: other fields with other values", at)
+			}
+			out[key] = optional
+			continue
+		}
+		one, err := c.template(inner, adjustable[key], plain[key], at+"."+key)
+		if err != nil {
+			return nil, err
+		}
+		delete(left, key)
+		out[strings.ReplaceAll(key, "{{", literalBraces)] = one
+	}
+	if len(left) > 0 {
+		return nil, fmt.Errorf("%s: other fields with other values", at)
+	}
+	return out, nil
 }
 
 // digest matches the plan's digest of everything that affects a reconcile. Other values
@@ -205,6 +259,9 @@ func (c *chart) files() ([]File, error) {
 	names := ComponentFiles(c.Objects)
 	for i, o := range c.Objects {
 		data, err := encode(c.objects[i])
+		if err == nil {
+			data, err = c.insert(data, c.objects[i])
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -248,6 +305,9 @@ func (c *chart) settings() []setting {
 	for _, v := range c.values {
 		list = append(list, setting{v.Path, v.Description, v.Default, map[string]any{"type": "string", "pattern": v.Pattern}})
 	}
+	for _, f := range c.fields {
+		list = append(list, setting{f.Path, f.Description, f.Default, f.Schema})
+	}
 	if c.api {
 		list = append(
 			list,
@@ -282,13 +342,11 @@ func nested(list []setting, of func(setting) any) map[string]any {
 	return tree
 }
 
-// standard returns the default values, without the switches.
+// standard returns the default values, without the switches and the fields of pods.
 func (c *chart) standard() map[string]any {
-	tree := map[string]any{}
-	for key, value := range nested(c.settings(), func(s setting) any { return s.standard }) {
-		if key != "crd" {
-			tree[key] = value
-		}
+	tree := nested(c.settings(), func(s setting) any { return s.standard })
+	for _, key := range append(c.fieldGroups(), "crd") {
+		delete(tree, key)
 	}
 	return tree
 }
@@ -365,8 +423,12 @@ func (c *chart) helpers() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the values: %w", err)
 	}
+	var omitted []string
+	for _, key := range append([]string{"crd", "global"}, c.fieldGroups()...) {
+		omitted = append(omitted, strconv.Quote(key))
+	}
 	return []byte(fmt.Sprintf("{{- define \"%[1]s.namespace\" -}}\n{{- .Values.namespace | default .Release.Namespace -}}\n{{- end -}}\n\n"+
-		"{{- define \"%[1]s.changed\" -}}\n{{- $values := omit .Values \"crd\" \"global\" | toJson -}}\n"+
+		"{{- define \"%[1]s.changed\" -}}\n{{- $values := omit .Values %[3]s | toJson -}}\n"+
 		"{{- if ne $values `%[2]s` -}}\n{{- sha256sum $values | trunc 8 | printf \"-%%s\" -}}\n{{- end -}}\n{{- end -}}\n", c.Name,
-		standard)), nil
+		standard, strings.Join(omitted, " "))), nil
 }

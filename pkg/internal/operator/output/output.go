@@ -30,6 +30,8 @@ type Chart struct {
 	Description string
 	Notes       string            // shown after the installation
 	Adjustable  []manifest.Object // the objects with placeholders for the values
+	Marked      []manifest.Object // the adjustable objects with the marks of the fields
+	Fields      []Field
 	Values      []Value
 }
 
