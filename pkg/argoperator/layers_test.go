@@ -135,8 +135,10 @@ var wings = []wing{
 	},
 	{
 		name: "library", on: "verify",
-		others: []string{"k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/util/json"},
-		parts:  []part{{path: "pkg/argoperator", engines: true}},
+		others: []string{
+			"k8s.io/api/core/v1", "k8s.io/apiextensions-apiserver/pkg/apis", "k8s.io/apimachinery/pkg/runtime/schema", "k8s.io/apimachinery/pkg/util/json",
+		},
+		parts: []part{{path: "pkg/argoperator", engines: true}},
 	},
 	{
 		name: "run", on: "library", // operators at work
