@@ -31,6 +31,8 @@ func TestHealth(t *testing.T) {
 		{"failed, direct engine", "{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: 'False', reason: Failed, message: 'deployment: quota'}]}}", "Degraded: deployment: quota"},
 		{"failed, in a pod", "{metadata: {generation: 1}, status: {conditions: [{type: Ready, status: 'False', reason: ReconcileFailed, message: boom}, {type: Stalled, status: 'True'}]}}", "Degraded: boom"},
 		{"deleted", "{metadata: {generation: 1, deletionTimestamp: '2026-01-01T00:00:00Z'}, status: {conditions: [{type: Ready, status: 'True'}]}}", "Progressing: being deleted"},
+		{"paused", "{metadata: {generation: 2, annotations: {argoperator.dev/paused: 'true'}}, status: {observedGeneration: 1}}", "Suspended: paused"},
+		{"no longer paused", "{metadata: {generation: 1, annotations: {argoperator.dev/paused: 'false'}}, status: {conditions: [{type: Ready, status: 'True'}]}}", "Healthy: "},
 		{"kind without generations", "{metadata: {}, status: {conditions: [{type: Ready, status: 'True'}]}}", "Healthy: "},
 	} {
 		var object map[string]any

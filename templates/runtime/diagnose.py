@@ -88,6 +88,9 @@ def diagnose(client, request, failed):
     if not found:
         log("the failure is not the latest any more")
         return
+    if (resource["metadata"].get("annotations") or {}).get("argoperator.dev/paused") == "true":
+        log("the custom resource is paused")
+        return
     text = answer(client, request, failure)
     log(text or "the API server accepts the request now")
     if text:

@@ -6,8 +6,8 @@ from api import Refused
 from compute import computed_status, identities, items, located, mentions, unready_reason
 from names import DEFINITION, INPUTS, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
-from run import digest_of_inputs, display_name, identity, name_of
-from status import ready_condition, shows
+from run import digest_of_inputs, display_name, identity, is_paused, name_of
+from status import ready_condition, says_paused, shows
 from values import ExpressionError
 
 UNFIT = {"expr": None}  # an expression that only the Sensor can evaluate
@@ -16,6 +16,8 @@ CONTENT = "argoperator.dev/content"  # the content of a child, compressed; no ob
 
 def due(run, cr, children, related=None):
     """Why a custom resource needs a run, or "". Uses only data of the lists."""
+    if is_paused(cr):
+        return "" if says_paused(run, cr) else "is paused"
     if cr["metadata"].get("deletionTimestamp"):
         return finalization_reason(run, cr)
     if not run.is_selected(cr):
@@ -35,7 +37,7 @@ def outdated(run, cr, children):
         lacks, ready = run.parent.get("lacks") or [], ready_condition(cr)
         if "observedGeneration" not in lacks and status.get("observedGeneration") != metadata.get("generation"):
             return "its latest change is not reconciled"
-        if "conditions" not in lacks and ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed"):
+        if "conditions" not in lacks and ready.get("status") != "True" and ready.get("reason") in (None, "ReconcileFailed", "Paused"):
             return "is not ready"
     if run.config.get("patches"):
         return "patches objects of others"

@@ -18,6 +18,7 @@ DEPTH = "argoperator.dev/depth"  # of a custom resource: how many operators made
 CHILD = "argoperator.dev/child"  # label: the template that a child comes from
 RECONCILE = "argoperator.dev/reconcile"  # annotation of a custom resource: asks for a fresh computation
 RELATED = "argoperator.dev/related-digest"  # annotation of a custom resource: what it was reconciled with, as a digest
+PAUSED = "argoperator.dev/paused"  # annotation of a custom resource: "true" stops all writes to it and its children
 SHOW = "argoperator.dev/show"  # annotation of a custom resource: asks a worker for a reconcile as a Workflow; another value asks again
 SHOWN = "argoperator.dev/shown"  # label of a Workflow that shows one reconcile: the custom resource's uid
 TIMER = "argoperator.dev/timer"  # label of a Workflow that waits for its time: the custom resource's uid

@@ -7,8 +7,8 @@ from due import last_writes, outdated
 from names import LAST_APPLIED, RECONCILE, RELATED
 from objects import prune
 from related import read_related
-from run import annotate, digest_of_inputs, display_name
-from status import record_failure, report_ready
+from run import annotate, digest_of_inputs, display_name, is_paused
+from status import record_failure, report_paused, report_ready
 
 
 def acquire(run):
@@ -18,6 +18,8 @@ def acquire(run):
         if cr is None:
             log(f"{run.key} is gone: nothing to do")
             return None
+        if is_paused(cr):
+            return report_paused(run, cr)
         if not run.is_selected(cr) and not run.has_finalizer(cr):
             return release_unselected(run, cr)
         if not is_current(run, cr):
@@ -77,6 +79,9 @@ def unchanged_parent(run, state):
         return None
     if run.unselected(cr) and not state["finalizing"]:
         log(f"{run.key} is being deleted since it was read: the next run cleans up")
+        return None
+    if is_paused(cr):
+        log(f"{run.key} was paused since it was read: nothing to do")
         return None
     return cr if is_current(run, cr) else None
 

@@ -5,7 +5,7 @@ from due import CONTENT, content, due, finalization_reason, last_run_failed, rel
 from names import MANAGED_BY, OWNER_UID, WORKFLOWS, path_of
 from parent import request_computation
 from related import condensed
-from run import belongs, is_for_another
+from run import belongs, is_for_another, is_paused
 from sensors import restart_disconnected
 
 
@@ -79,6 +79,8 @@ def enqueue(run):
     related = all_related(run)
 
     def why(cr):
+        if is_paused(cr):
+            return ""
         return finalization_reason(run, cr) if run.unselected(cr) else related_outdated(run, cr, related) or last_run_failed(cr)
 
     return 1 if reconcile_due(run, why, ask if run.templates else submit) else 0

@@ -11,7 +11,7 @@ import time
 
 from api import ApiError
 from expressions import built
-from names import CHILD, LAST_APPLIED, MANAGED_BY, OPERATOR_NAMESPACE, OWNER_UID, path_of
+from names import CHILD, LAST_APPLIED, MANAGED_BY, OPERATOR_NAMESPACE, OWNER_UID, PAUSED, path_of
 from values import ExpressionError, parse_json
 
 DRIFT = "drift"  # sent instead of children: another client changed a child
@@ -174,6 +174,11 @@ class Run:
             for namespace in self.namespaces_of(kind):
                 found += self.client.list(path_of(kind, namespace), kind, selector)
         return sorted((child for child in found if belongs(self, cr, child)), key=identity)
+
+
+def is_paused(cr):
+    """Whether its annotation says that nothing may be written for a custom resource."""
+    return (cr["metadata"].get("annotations") or {}).get(PAUSED) == "true"
 
 
 def is_for_another(config, key):

@@ -3,7 +3,7 @@ import json
 
 from api import MESSAGE_LIMIT, ApiError, Failed, log
 from compute import unready_reason
-from names import EVENTS, WORKFLOW, path_of
+from names import EVENTS, PAUSED, WORKFLOW, path_of
 from run import display_name, identity
 
 EVENT_LIMIT = 1024  # bytes of an Event's message, a limit of the API server
@@ -44,6 +44,23 @@ def report_ready(run, cr, generation, status, live, held=()):
         ready = condition("Ready", "True", "Reconciled", f"all children are ready ({len(live)})")
     own = [given for given in status.get("conditions") or [] if given["type"] == "Ready"]
     write_status(run, cr, generation, status, own or [ready])
+
+
+def says_paused(run, cr):
+    """Whether a custom resource shows that it is paused, or cannot. One that the operator does not manage need not."""
+    shows_none = not run.parent["status"] or "conditions" in (run.parent.get("lacks") or [])
+    return shows_none or ready_condition(cr).get("reason") == "Paused" or not (run.is_selected(cr) or run.has_finalizer(cr))
+
+
+def report_paused(run, cr):
+    """Writes once that a custom resource is paused. The rest of its status is about its last reconcile."""
+    if not says_paused(run, cr):
+        status = dict(cr.get("status") or {})
+        status["conditions"] = [one for one in status.get("conditions") or [] if one.get("type") != "Stalled"]
+        ready = dict(condition("Ready", "False", "Paused", f"the annotation {PAUSED} stops all writes; remove it to resume"),
+                     observedGeneration=cr["metadata"].get("generation", 0))
+        write_status(run, cr, status.get("observedGeneration"), status, [ready])
+    log(f"{run.key} is paused: nothing to do")
 
 
 def record_failure(run, cr, generation, text, status):

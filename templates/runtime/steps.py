@@ -8,8 +8,8 @@ from children import checked
 from compute import computed_status
 from names import OWNER_UID, path_of
 from objects import check_owner
-from run import digest_of_inputs, display_name, write
-from status import or_record, report_ready
+from run import digest_of_inputs, display_name, is_paused, write
+from status import or_record, report_paused, report_ready
 
 
 def safe_json(value):
@@ -26,13 +26,16 @@ def steps_read(run):
     metadata.pop("managedFields", None)
     about = run.env.get("ARGOPERATOR_GENERATION", "")
     overtaken = about.isdigit() and 0 < int(about) < metadata.get("generation", 0)
-    write(run.file("go"), "true" if cr and not metadata.get("deletionTimestamp") and not overtaken else "false")
+    paused = cr and is_paused(cr)
+    write(run.file("go"), "true" if cr and not metadata.get("deletionTimestamp") and not overtaken and not paused else "false")
     write(run.file("manifest"), safe_json(dict(cr, metadata=metadata) if cr else {}))
     folder = run.env.get("ARGOPERATOR_PARAMETERS", "/operator/parameters")
     for name in run.config.get("parameters") or []:
         with open(os.path.join(folder, name), encoding="utf-8") as file:
             write(run.file(name), parameter(name, file.read()))
-    if overtaken:
+    if paused:
+        report_paused(run, cr)
+    elif overtaken:
         log(f"{run.key}: a newer change is on its way")
     else:
         log(f"read {run.key}" if cr else f"{run.key} is gone: nothing to do")

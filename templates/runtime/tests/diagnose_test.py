@@ -108,6 +108,11 @@ class DiagnoseTest(unittest.TestCase):
             with self.subTest(name):
                 self.play(APPLY, patch(with_child("web", failed(5))), now)
 
+    def test_sends_nothing_for_a_paused_custom_resource(self):
+        there = with_child("web", failed(4))
+        metadata = {"uid": "owner", "annotations": {"argoperator.dev/paused": "true"}}
+        self.assertEqual(1, len(self.play(APPLY, patch(with_child("web", failed(5))), dict(there, metadata=metadata))))
+
     def test_leaves_a_failure_that_changes_meanwhile(self):
         self.play(APPLY, patch(with_child("web", failed(5))), resource(**with_child("web", failed(4))),
                   (422, INVALID), (422, "test failed"))

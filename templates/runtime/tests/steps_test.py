@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from names import OWNER_UID, SIBLINGS
+from names import OWNER_UID, PAUSED, SIBLINGS
 from steps import safe_json
 
 from .fakecluster import DEPLOYMENT, DEPLOYMENTS, Case, deployment, labels
@@ -30,6 +30,11 @@ class StepsTest(Case):
     def test_read_gone(self):
         self.assertEqual(self.run_command("steps-read"), 0)
         self.assertEqual((self.text("go"), self.text("manifest")), ("false", "{}"))
+
+    def test_paused(self):
+        self.cr(annotations={PAUSED: "true"})
+        self.assertEqual(self.run_command("steps-read"), 0)
+        self.assertEqual((self.text("go"), self.condition("Ready")["reason"]), ("false", "Paused"))
 
     def test_overtaken(self):
         self.cr()

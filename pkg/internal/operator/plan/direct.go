@@ -24,6 +24,7 @@ const (
 	reclaimedLabel       = "argoperator.dev/reclaimed"  // changes when the operator reclaims an unobserved child, to cause an event
 	OwnerAnnotation      = "argoperator.dev/owner"      // NAMESPACE.NAME of the custom resource
 	fixedAnnotation      = "argoperator.dev/fixed"      // a fingerprint of the fields whose change replaces the child
+	PausedAnnotation     = "argoperator.dev/paused"     // of a custom resource: "true" stops all writes to it and its children
 	inputsAnnotation     = "argoperator.dev/inputs"     // a digest of the inputs of the child that the generation does not count
 )
 

@@ -8,152 +8,144 @@ import (
 )
 
 var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
-	Body: &shared1}, {Name: "ignored", Body: &shared2}, {Name: "problem",
-	Body: &shared3}, {Name: "ownNamespace", Body: &shared4}, {Name: "observed",
-	Args: []string{"$name"}, Body: &shared5}, {Name: "observedObject",
-	Body: &shared6}, {Name: "listedObjects", Args: []string{"$prefix"},
-	Body: &shared7}, {Name: "existingObjects", Args: []string{"$prefix"},
-	Body: &shared8}, {Name: "live", Body: &shared9}, {Name: "liveFields",
-	Body: &shared10}, {Name: "liveSource", Body: &shared11}, {Name: "liveListed",
-	Body: &shared12}, {Name: "liveEach", Body: &shared13}, {Name: "inputMark",
-	Args: []string{"inputs"}, Body: &shared14}, {Name: "decision", Body: &shared16},
-	{Name: "lacking", Args: []string{"resource"}, Body: &shared17}, {
-		Name: "heldFrom", Args: []string{"seen"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared21, Then: &shared25, Elif: []*gojq.IfElif{
-				{Cond: &shared26, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared33,
-					Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}},
-	{Name: "absent", Body: &shared42}, {Name: "decides", Body: &shared43},
-	{Name: "undecided", Body: &shared44}, {Name: "held", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared45, Then: &shared46,
-			Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-				Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared47}}}}}}}}}},
-	{Name: "countWanted", Body: &shared48}, {Name: "numberWanted", Body: &shared49},
-	{Name: "dependencyReady", Body: &gojq.Query{Left: &shared50, Right: &gojq.Query{
-		Left: &gojq.Query{Left: &shared51, Right: &gojq.Query{Left: &gojq.Query{
+	Body: &shared1}, {Name: "isPaused", Body: &shared2}, {Name: "ignored",
+	Body: &shared3}, {Name: "problem", Body: &shared4}, {Name: "ownNamespace",
+	Body: &shared5}, {Name: "observed", Args: []string{"$name"}, Body: &shared6},
+	{Name: "observedObject", Body: &shared7}, {Name: "listedObjects",
+		Args: []string{"$prefix"}, Body: &shared8}, {Name: "existingObjects",
+		Args: []string{"$prefix"}, Body: &shared9}, {Name: "live", Body: &shared10},
+	{Name: "liveFields", Body: &shared11}, {Name: "liveSource", Body: &shared12},
+	{Name: "liveListed", Body: &shared13}, {Name: "liveEach", Body: &shared14},
+	{Name: "inputMark", Args: []string{"inputs"}, Body: &shared15}, {
+		Name: "decision", Body: &shared17}, {Name: "lacking", Args: []string{
+		"resource"}, Body: &shared18}, {Name: "heldFrom", Args: []string{
+		"seen"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &shared22, Then: &shared26, Elif: []*gojq.IfElif{{Cond: &shared27,
+			Then: &shared32}, {Cond: &shared33, Then: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-				{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared52, Op: 9}, Op: 14},
-		Right: &shared53, Patterns: []*gojq.Pattern{&shared54}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared55}, Op: 1}}, {Name: "alternativeGone", Body: &shared56}, {
-		Name: "missing", Body: &shared57}, {Name: "settled", Args: []string{
-		"mark"}, Body: &shared58}, {Name: "wantedObject", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66,
+				{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared34, Patterns: []*gojq.Pattern{
+			&shared41}, Op: 1}}}, Else: &shared42}}}}, {Name: "absent", Body: &shared43},
+	{Name: "decides", Body: &shared44}, {Name: "undecided", Body: &shared45},
+	{Name: "held", Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+		Cond: &shared46, Then: &shared47, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+				Term: &gojq.Term{Type: 7, Func: &shared48}}}}}}}}}}, {Name: "countWanted",
+		Body: &shared49}, {Name: "numberWanted", Body: &shared50}, {Name: "dependencyReady",
+		Body: &gojq.Query{Left: &shared51, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{{Term: &gojq.Term{
+					Type: 1}}}}}}, Right: &shared53, Op: 9}, Op: 14}, Right: &shared54,
+			Patterns: []*gojq.Pattern{&shared55}, Op: 1}, Patterns: []*gojq.Pattern{
+			&shared56}, Op: 1}}, {Name: "alternativeGone", Body: &shared57}, {
+		Name: "missing", Body: &shared58}, {Name: "settled", Args: []string{
+		"mark"}, Body: &shared59}, {Name: "wantedObject", Body: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark",
-					Args: []*gojq.Query{&shared67}}}}, Else: &shared68}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared69, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared70}}}},
-					Op: 1}, Right: &gojq.Query{Left: &shared71, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{Term: &gojq.Term{
+					Args: []*gojq.Query{&shared68}}}}, Else: &shared69}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared71}}}},
+					Op: 1}, Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{
 						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared73}}}}}}}}}}},
-						Else: &shared74}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared75},
-				Op: 1}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Else: &shared77}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared78, Right: &gojq.Query{
-		Left: &shared79, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared80, Then: &gojq.Query{Term: &gojq.Term{
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared74}}}}}}}}}}},
+						Else: &shared75}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared76},
+				Op: 1}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Else: &shared78}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared79, Right: &gojq.Query{
+		Left: &shared80, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared81, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared81}}}}, Else: &shared82}}}, Right: &gojq.Query{Left: &shared83,
+					&shared82}}}}, Else: &shared83}}}, Right: &gojq.Query{Left: &shared84,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared85, Op: 9}, Op: 14},
-				Then: &shared86, Else: &shared87}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared88, Then: &shared89, Elif: []*gojq.IfElif{
-					{Cond: &shared90, Then: &gojq.Query{Left: &shared91, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared92, Then: &gojq.Query{
-							Left: &shared93, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared86, Op: 9}, Op: 14},
+				Then: &shared87, Else: &shared88}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared89, Then: &shared90, Elif: []*gojq.IfElif{
+					{Cond: &shared91, Then: &gojq.Query{Left: &shared92, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared93, Then: &gojq.Query{
+							Left: &shared94, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared94}}}}}}}}},
-							Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
-					Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared95}}}}}}}}},
+							Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
+					Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared100}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102,
-							Then: &gojq.Query{Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{
+								&shared101}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103,
+							Then: &gojq.Query{Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared104}}}}}}}}}}},
-								Op: 1}, Else: &shared105}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared106},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared109}, Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared112}, Op: 1}}, {Name: "statusField", Body: &shared113}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared114}, {Name: "customResourcePatch",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared105}}}}}}}}}}},
+								Op: 1}, Else: &shared106}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared107},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared113}, Op: 1}}, {Name: "statusField", Body: &shared114}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared115}, {Name: "customResourcePatch",
 		Args: []string{"owner", "subresource", "contentType", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared127}}}}}},
-					Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &shared130,
-					Op: 3}}, &shared131, &shared132}}}}}, {Name: "patchOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared128}}}}}},
+					Right: &shared129, Op: 3}, Right: &shared130, Op: 3}, Right: &shared131,
+					Op: 3}}, &shared132, &shared133}}}}}, {Name: "patchOwner", Args: []string{
 		"owner", "subresource", "body"}, Body: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "customResourcePatch", Args: []*gojq.Query{
-			{Term: &gojq.Term{Type: 7, Func: &shared134}}, &shared135, &shared136,
-			&shared137}}}}}, {Name: "annotateOwner", Args: []string{"owner",
+			{Term: &gojq.Term{Type: 7, Func: &shared135}}, &shared136, &shared137,
+			&shared138}}}}}, {Name: "annotateOwner", Args: []string{"owner",
 		"annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-			Func: &shared138}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared139}}}}}, {Name: "segment", Args: []string{"text"}, Body: &shared140},
-	{Name: "deletionPath", Args: []string{"query"}, Body: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{Left: &shared144,
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment",
-						Args: []*gojq.Query{&shared145}}}}, Op: 3}, Else: &shared146}}},
-				Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-			Name: "segment", Args: []*gojq.Query{{Left: &shared150, Right: &gojq.Query{
-				Left: &shared151, Right: &shared152, Op: 1}, Op: 1}}}}}, Op: 3}, Right: &shared153,
-		Op: 3}}, {Name: "deleteOptions", Args: []string{"uid", "policy"},
-		Body: &shared154}, {Name: "deletion", Body: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared156, Then: &shared157, Elif: []*gojq.IfElif{
-			{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{
-						&shared160}}}}}, &shared161, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{
-						&shared162, &shared163}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared164,
-				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "deletionPath", Args: []*gojq.Query{{Left: &shared165, Right: &shared166,
-						Op: 3}}}}}}, &shared167, &shared168}}}}}}}}, {Name: "fixed", Body: &shared169},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared170},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared171},
+			Func: &shared139}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared140}}}}}, {Name: "segment", Body: &shared141}, {Name: "deletionPath",
+		Args: []string{"query"}, Body: &shared142}, {Name: "deleteOptions",
+		Args: []string{"uid", "policy"}, Body: &shared144}, {Name: "deletion",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared146,
+			Then: &shared147, Elif: []*gojq.IfElif{{Cond: &shared148, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+					&shared149, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{&shared150}}}}},
+					&shared151, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{&shared152,
+							&shared153}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared154, {
+					Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "deletionPath", Args: []*gojq.Query{{Left: &shared155, Right: &shared156,
+							Op: 3}}}}}}, &shared157, &shared158}}}}}}}}, {Name: "fixed", Body: &shared159},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared160},
+	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared161},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared172, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared162, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared174,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared175,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared176,
+				Left: &gojq.Query{Left: &shared163, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared164,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared165,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared166,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177, Val: &gojq.Query{
-										Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared179}}}}, Op: 1}}}}}},
-								Else: &shared180}}}, Op: 3}, Right: &shared181, Op: 3}}}}}}, Op: 3},
-				Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared183},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared184},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared185}, {Name: "ask",
-		Body: &shared192}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared193}, {Name: "isDue", Body: &shared194}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared195}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared167, Val: &gojq.Query{
+										Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared169}}}}, Op: 1}}}}}},
+								Else: &shared170}}}, Op: 3}, Right: &shared171, Op: 3}}}}}}, Op: 3},
+				Right: &shared172, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared173},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared174},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared175}, {Name: "ask",
+		Body: &shared182}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared183}, {Name: "isDue", Body: &shared184}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared185}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared196, Then: &shared197, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared186, Then: &shared187, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared198}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared199}, {Name: "safeKey", Body: &shared200}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared201}, {Name: "exactly", Body: &shared202},
-	{Name: "exactChild", Body: &shared203}, {Name: "encoded", Body: &shared204},
-	{Name: "placed", Body: &shared205}, {Name: "placesOfOther", Body: &shared206},
-	{Name: "placeIn", Args: []string{"$around"}, Body: &shared207}, {
-		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared208},
-	{Name: "unshared", Body: &shared209}, {Name: "nested", Body: &shared210},
-	{Name: "harmless", Body: &shared211}}, Programs: []jqfile.Named{
+					{Term: &gojq.Term{Type: 7, Func: &shared188}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared189}, {Name: "safeKey", Body: &shared190}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared191}, {Name: "exactly", Body: &shared192},
+	{Name: "exactChild", Body: &shared193}, {Name: "encoded", Body: &shared194},
+	{Name: "placed", Body: &shared195}, {Name: "placesOfOther", Body: &shared196},
+	{Name: "placeIn", Args: []string{"$around"}, Body: &shared197}, {
+		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared198},
+	{Name: "unshared", Body: &shared199}, {Name: "nested", Body: &shared200},
+	{Name: "harmless", Body: &shared201}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -401,15 +393,22 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
-		Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "gone", Body: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 8}, Op: 14},
-			Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 6, Index: &gojq.Index{Name: "missing"}}}, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "oldBody"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::paused"}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "true"}}}, Op: 9}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+			Op: 16}, Op: 1}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "gone",
+			Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "deletedUID"}}},
+				Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "missing"}}}, Right: &gojq.Query{
 				Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Right: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxMissing"}}},
 				Op: 12}, Op: 15}}, {Name: "next", Body: &gojq.Query{Left: &gojq.Query{
@@ -506,38 +505,35 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 						Op: 1}, Op: 1}}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 					Op: 2}}}}}, Patterns: []*gojq.Pattern{{Name: "$unwanted"}}, Op: 1},
 			Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}, Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}},
-				Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}}, Op: 1},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "token"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "next"}}}, Op: 1}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "token"}}}}}, Op: 8}, Op: 14}, Op: 15},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
-						Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "ignored"}}}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "next"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next"}}},
+							Op:    1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
+						Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
+						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
+							Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+						{Name: "change", Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
+									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
 						{Name: "removal", Args: []string{"forgotten"}, Body: &gojq.Query{
 							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}, SuffixList: []*gojq.Suffix{
@@ -809,12 +805,19 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 			Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 			Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}},
-			Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "mine", Args: []string{
-				"key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "option::workers"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "oldBody"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::paused"}}}}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "true"}}}, Op: 9}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+				Op: 16}, Op: 1}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "mine",
+				Args: []string{"key"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::workers"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "key"}}}, Right: &gojq.Query{
 					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "add"}}},
@@ -1400,11 +1403,8 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 									Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
 							Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
 						{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}},
-					Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "ignored"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
 					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
 					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
@@ -1571,25 +1571,28 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
 													Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-														Str: "/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
-															Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-																Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-																Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-																	SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																		{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}}}, Op: 3}, Else: &gojq.Query{
-														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}},
-												Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "/namespaces/"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+															Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+															Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																	{Index: &gojq.Index{Name: "namespace"}}}}}}}}, Right: &gojq.Query{
+														Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
+														Op: 1}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
+												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 												Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "segment", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "name"}}}}}}}}},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+												Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}},
+												{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}, Op: 3},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
 											Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
 											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -2785,720 +2788,745 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 			Name: "body"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
 			Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-			FuncDefs: []*gojq.FuncDef{{Name: "patch", Args: []string{"$from",
-				"$to"}, Body: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
-				Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"}, SuffixList: []*gojq.Suffix{
-						{Iter: true}}}}, Op: 1}, Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{
-					Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
-						Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{
-						{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+				Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+				Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+					Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::paused"}}}}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "true"}}}, Op: 9}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+			Op: 16}, Op: 1}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "patch",
+			Args: []string{"$from", "$to"}, Body: &gojq.Query{Term: &gojq.Term{
+				Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}},
+					Op:    2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, Op: 1},
+					Pattern: &gojq.Pattern{Name: "$key"}, Start: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{}}}, Update: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 									Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+							Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
+							Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "type"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 									Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
-							Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-					Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}},
-				{Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
-							Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}},
-							Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14},
-							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-								Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{
-						{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}},
-						Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "object"}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}}}}},
+								Op: 17}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$key"}}}}}}}}, Op: 17}}}}}}}}, {Name: "listsUnowned", Body: &gojq.Query{
+			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+				Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+				Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "keys"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "hole::isUnowned"}}}}}}}, Op: 1}},
+			{Name: "rightFinalizers", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::forced"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+						Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14},
+						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
 							Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{
-					Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"},
-							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
-						Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-						Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-							{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
-									Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
-										Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
-										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-											Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
-									{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
-										Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Name: "hole::finalizer"}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$present"}}}}}}, Elif: []*gojq.IfElif{
+					{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listsUnowned"}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}}},
+					Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$present"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+						Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::finalizer"}}}}}}, Op: 4}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$present"}}, Op: 1}}, {Name: "verifications", Body: &gojq.Query{
+				Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{Query: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::eachChildren"},
+						SuffixList: []*gojq.Suffix{{Iter: true}}}}, Pattern: &gojq.Pattern{
+					Name: "$child"}, Start: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+					Update: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+						{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
+								Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "length"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
+									Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
+									{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
+								{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
+									Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
+									Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
+										Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
-										Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-											Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-															Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
-								{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
-								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
-					Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-						Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-							Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
-							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{
-									{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}},
-				{Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
-					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}},
-						{Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-							Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}},
-						Op:    1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-					Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}},
-					Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{
+											{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
+							{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
+				Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+					Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+						Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "conditions"}},
+						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}, SuffixList: []*gojq.Suffix{
+								{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+							Str: &gojq.String{Str: "Ready"}}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}},
+			{Name: "failureReason", Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "Failed",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "ReconcileFailed"}}}},
+					{Key: "StatusRejected", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "FinalizerRejected",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}}},
+				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reason"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}},
+					Op:    1}}}}}}}, {Name: "unexplained", Body: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "message"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+				Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+				Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "contains", Args: []*gojq.Query{{
+					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " show why"}}}}}}},
+				Op: 1}, Op: 1}}, {Name: "readyChange", Body: &gojq.Query{Left: &gojq.Query{
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+				Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "readyCondition"}}}, Op: 1}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+					Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{
 							{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 						Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$was"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 13, Str: &gojq.String{Str: "True"}}}, Op: 8}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9,
-							Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
-								Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}},
-							Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-							Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-							Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-										Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-								Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
-									Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}},
-					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent",
-					Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-												{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-							{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}},
-									{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}},
-												Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-														{Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name",
-											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
-												Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
-														Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
-															{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-																	Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{
-																	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15},
-																Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-																Op:    1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
-																Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
-																	Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
-														Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1},
-													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-													Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}},
-									{Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-												{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-													{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-												{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}},
-											{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-													Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
-										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}},
-									{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-										Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}},
-									{Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-												Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
-											Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
-												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13},
-												{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
-													Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}},
-													IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
-									{Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}},
-									{Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-												Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {
-										Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-								Op:    1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}},
-				{Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 9,
+						Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Normal"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 2},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+							Op: 2}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "False"}}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureReason"}}},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+						Str: &gojq.String{Str: "Failed"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$now"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "unexplained"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}, Op: 15}, Op: 14},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$was"}}}, Op: 2}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "status"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "reason"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+									Index: &gojq.Index{Name: "observedGeneration"}}}, Op: 2}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "unexplained"}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Op: 1}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "1"}}}}}, Op: 9}, Op: 1}, Op: 14}, Then: &gojq.Query{
 					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
-							{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-							{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
-								Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "option::numbersConditions"}}}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "observedGeneration", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-						Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}},
-						Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries",
-							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 14}}}}}}}}},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 3}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "lastTransitionTime", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
-					Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
-					"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
-					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
-					Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
-						Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
-						{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::numbersConditions"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-											{Index: &gojq.Index{Name: "generation"}}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-								Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
-								Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}},
-					Op:    1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}},
-				{Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
-					Op: 17}}, {Name: "finalizerChange", Body: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Warning"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$now"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "failureReason"}}}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$now"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "message"}}}}}, Op: 2}}}}}}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{{Name: "$was"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$now"}}, Op: 1}}, {Name: "createEvent",
+				Args: []string{"report"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "FinalizerRejected"}}}}, {Key: "change", Val: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "finalizers", Val: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}},
-										Op:    1}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-														{Index: &gojq.Index{Name: "conditions"}}, {Iter: true}, {Optional: true}}}},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "objects"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-												Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected",
-													Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-														Str: "FinalizerRejected"}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-														Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-					Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{
+						{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "POST"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "/api/v1/namespaces/"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 12, Format: "@uri"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}, Op: 3},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "/events?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}}, {Key: "type",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+						{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "apiVersion",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "v1"}}}},
+								{Key: "kind", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "Event"}}}}, {Key: "metadata", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "namespace",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "namespace"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::eventNamespace"}}}}}}}, {Key: "name",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "name"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+													Term: &gojq.Term{Type: 10, Number: "200"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+														{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "endswith", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+																Str: &gojq.String{Str: "."}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "endswith", Args: []*gojq.Query{{
+																Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 15},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+															Op:    1}, {Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+															Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{
+																Type: 10, Number: "1"}}}}, IsSlice: true}}}}}}}, Op: 1}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "."}}}, Op: 3},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "uid"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{End: &gojq.Query{
+													Term: &gojq.Term{Type: 10, Number: "8"}}, IsSlice: true}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rtrimstr", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "-"}}}}}}}, Op: 1},
+												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "."}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+												Index: &gojq.Index{Name: "resourceVersion"}}}, Op: 3}, Op: 1}}}}}}},
+								{Key: "involvedObject", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "apiVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::apiVersion"}}}}, {Key: "kind", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::kind"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::namespaced"}}}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "namespace", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+												{Index: &gojq.Index{Name: "namespace"}}}}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}},
+										{Key: "resourceVersion", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
+									Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Start: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}},
+								{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "report"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}}, {Key: "action", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Reconcile"}}}},
+								{Key: "message", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "report"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+											Number: "2"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{
+										Term: &gojq.Term{Type: 10, Number: "1024"}}, IsSlice: true}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "until", Args: []*gojq.Query{
+											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "utf8bytelength"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1024"}}, Op: 13},
+											{Term: &gojq.Term{Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{
+												Type: 11, Unary: &gojq.Unary{Op: 4, Term: &gojq.Term{Type: 10, Number: "16"}}}},
+												IsSlice: true}}}}}}}, Op: 1}, Op: 1}, Op: 1}}, {Key: "source", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+										{Key: "component", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::operator"}}}}}}}}}, {Key: "reportingComponent", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}},
+								{Key: "reportingInstance", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::reportingInstance"}}}}, {Key: "firstTimestamp",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}}},
+								{Key: "lastTimestamp", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$changed"}}}}, {Key: "eventTime", Val: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "rtrimstr", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "Z"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: ".000000Z"}}}, Op: 3}, Op: 1}}, {
+									Key: "count", Val: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+							Op:    1}}}}}}, Patterns: []*gojq.Pattern{{Name: "$changed"}}, Op: 1}},
+			{Name: "completed", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+						{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
+						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+						{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$given"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "type"}}}}},
+							Op: 8}}}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "first"}}}, Op: 1}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "type"}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::numbersConditions"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "observedGeneration", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+					Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with_entries",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 14}}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 3}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "lastTransitionTime", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "status"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Name: "status"}}}, Op: 8}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$last"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "lastTransitionTime"}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lastWrite"}}}}}}}}}}},
+				Op: 3}, Patterns: []*gojq.Pattern{{Name: "$last"}}, Op: 1}, Patterns: []*gojq.Pattern{
+				{Name: "$given"}}, Op: 1}}, {Name: "rejected", Args: []string{"$reason",
+				"$what"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+				Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
+					{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+						Str: "False"}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$reason"}}}}, {Key: "message", Val: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "reason"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$reason"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::numbersConditions"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastReady"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "observedGeneration"}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+							Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$lastReady"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "message"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the API server rejected "}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$what"}}},
+							Op:    3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "; argoperator render and argoperator test show why"}}}, Op: 3}}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "completed"}}},
+				Op:    1}, Patterns: []*gojq.Pattern{{Name: "$lastReady"}}, Op: 1}},
+			{Name: "ofVersion", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "resourceVersion"}}}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+				Op: 17}}, {Name: "otherConditions", Body: &gojq.Query{Term: &gojq.Term{
+				Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "conditions"}},
+						{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+						{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "Ready"}}}, Op: 9}}}}}, Op: 1}, Op: 1}}}}}, {Name: "finalizerChange",
+				Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "FinalizerRejected"}}}}, {Key: "change",
+						Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "finalizers", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}}, Op: 1}}}}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+							Op:    1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "otherwise", Val: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "otherConditions"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+											Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "rejected", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+													Str: &gojq.String{Str: "FinalizerRejected"}}}, {Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "the finalizer"}}}}}}}}}}, Op: 3}}}}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+							Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+					Op: 3}}, {Name: "statusChange", Body: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"},
+							SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+								{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+								Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+									Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}},
+							Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}},
+							Op:    10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20,
+									Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+								Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
+										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}},
+										{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}},
+										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{
+									Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
+							Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "map", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "objects"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+									{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$children"}}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+					{Name: "with", Args: []string{"$ready"}, Body: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "otherConditions"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "IN",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$own"}, SuffixList: []*gojq.Suffix{{Iter: true}, {Index: &gojq.Index{
+												Name: "type"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}}}}}}}}}, Op: 1},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$own"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "completed"}}}}}}}, Op: 1}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "otherConditions"}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
+								Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+										{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
+							{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+								{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+								Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{
+																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}},
+																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+												Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+								Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$ready"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$generation"}}, Op: 1}}, {Name: "pause", Body: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
 					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::wantedObjects"}}}}}}, Patterns: []*gojq.Pattern{
-						{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"},
-								SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
-									{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "ready"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 4}}, Op: 9}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-									Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "name"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: ": "}}}, {Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "error"}}, {Index: &gojq.Index{Name: "message"}}}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "held"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "message"}}}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "is not ready"}}}, Op: 16}, Op: 16}, Op: 16}, Op: 16}}}}}}},
-								Op: 1}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::many"}}}, Right: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::maxNamed"}}},
-								Op:    10}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 6, Index: &gojq.Index{End: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "hole::maxNamed"}}}, IsSlice: true}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "and "}}}, {Term: &gojq.Term{Type: 20,
-										Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "length"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::maxNamed"}}}, Op: 4}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: " more"}}}}}}}}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-								Str: "; "}}}}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
-									{Iter: true}, {Index: &gojq.Index{Name: "seen"}}}}}, {Left: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "Failed"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$wait"}}}, Op: 2}}}}, Elif: []*gojq.IfElif{
-								{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$wait"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-									Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-									Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "True"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "Reconciled"}}}, Op: 2}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Queries: []*gojq.Query{
-											{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "all children are ready ("}}},
-											{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$objects"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1}}},
-											{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: ")"}}}}}}}, Op: 2}}}}}},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "False"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "Progressing"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Queries: []*gojq.Query{{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "not ready: "}}}, {Term: &gojq.Term{
-										Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$wait"}}}}}}}}}, Op: 2}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-							{Index: &gojq.Index{Name: "conditions"}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}}}}}},
-						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "option::ownConditions"}}}, Then: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "hole::ownConditions"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map", Args: []*gojq.Query{
-									{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objects"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-											Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-												Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9}}}}}, Op: 1}}}}},
-								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Op: 1},
-							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-						Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "with", Args: []string{
-							"$ready"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$conditions"}, SuffixList: []*gojq.Suffix{
-									{Iter: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}, Op: 9},
-									Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{
-													{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-											Op: 1}, Op: 15}, Op: 14}}}}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
-									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
-										{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
-										Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-								Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
-										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-										KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
-												{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-																Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-																Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-																Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
-									{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
-										{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-											Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$status"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}}, {Key: "change",
-												Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 1}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "ofVersion"}}}, Op: 1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "otherwise", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
-															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
-																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
-																		{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "rejected", Args: []*gojq.Query{
-																			{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}},
-																			{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
-														Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-										Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
-								Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
-						{Name: "$conditions"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$ready"}},
-						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}}, Op: 1}, Patterns: []*gojq.Pattern{
-						{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$generation"}},
-					Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-					Name: "type"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-					Str: "DELETE"}}}, Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "readyCondition"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "reason"}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 13, Str: &gojq.String{Str: "Paused"}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "change", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+								Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherConditions"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+											Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "False"}}}}, {Key: "reason",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Paused"}}}},
+													{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "hole::pausedMessage"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}, Op: 3}}}}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+							Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}},
+				Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "isPaused"}}}, Right: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-					Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "finalizers"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
-						Op:    16}, Op: 9}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
-						Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$paused"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "rightFinalizers"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "finalizers"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}},
+							Op:    16}, Op: 9}, Op: 1}, Op: 14}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 							{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "deletionTimestamp"}}}}},
@@ -3506,28 +3534,33 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "option::finalized"}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-							Op:    1}, Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-						Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
-							Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$finalizes"}}},
-							Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "finalizerChange"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::verified"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "verifications"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{}}}, Op: 9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$finalizes"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$paused"}}}, Op: 15}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+						Op: 15}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$paused"}}}, Then: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "pause"}}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::finalized"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$finalizes"}}}, Op: 14}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "finalizerChange"}}}},
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::verified"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+								Op:    9}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verifications"}}}}}}}}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "change", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 1}}}, {Key: "otherwise", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 1}}}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 							Func: &gojq.Func{Name: "statusChange"}}}}}}, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::events"}}},
@@ -3641,877 +3674,872 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
 												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
 							{Name: "$report"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$next"}},
-						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1}}}},
-			Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-			{Name: "$new"}}, Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"},
-			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "Obj"}}}}},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-			Name: "body"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 6, Index: &gojq.Index{Name: "oldBody"}}}, Right: &gojq.Query{
-		FuncDefs: []*gojq.FuncDef{{Name: "template", Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-				Op:    1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "hole::when"}}}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 7, Func: &gojq.Func{Name: "hole::template"}}}, Else: &gojq.Query{
-				Term: &gojq.Term{Type: 3}}}}}}, {Name: "desired", Body: &gojq.Query{
-			Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::exactNumbers"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "child", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "option::readsChildren"}}}, Then: &gojq.Query{
-							Left:     &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-							Right:    &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}},
-							Patterns: []*gojq.Pattern{{Name: "$children"}}, Op: 1}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "template"}}}}}}}}}}},
-				Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}}, {Name: "written",
-			Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-				Query: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
-					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "managedFields"}},
-						{Iter: true}, {Optional: true}, {Index: &gojq.Index{Name: "time"}}}}}}}},
-				Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "max"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 13, Str: &gojq.String{Str: "1970-01-01T00:00:00Z"}}}, Op: 16},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromdate"}}},
-					Op:    1}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ignored"}}}, Then: &gojq.Query{
-			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-			Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed",
-					Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$finalizes"}}, Op: 1},
+				Patterns: []*gojq.Pattern{{Name: "$paused"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+		Op: 1}}, {Name: "write", Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
+			{Index: &gojq.Index{Name: "Obj"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 6, Index: &gojq.Index{Name: "body"}}}, Op: 16}, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+			Name: "oldBody"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+					{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::paused"}}}}}}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "true"}}}, Op: 9}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+			Op: 16}, Op: 1}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "template",
+			Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-					Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
-						{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-					Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-				{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::when"}}},
+				Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "hole::template"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}},
+			{Name: "desired", Body: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+				Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "child",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
+							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "template"}}}, Patterns: []*gojq.Pattern{{Name: "$children"}},
+								Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "template"}}}}}}}}}}}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}},
+			{Name: "written", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 6,
+					Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
+						{Index: &gojq.Index{Name: "time"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+					Str: "1970-01-01T00:00:00Z"}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "fromdate"}}}, Op: 1}, Op: 1}}}, Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+				Type: 7, Func: &gojq.Func{Name: "ignored"}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+						{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go",
+					Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observed",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::child"}}}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "resourceVersion"}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+						Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+							{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+						Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+					{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
 									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-										Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+											Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+									Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
 								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
-								Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
-							Op:    1}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
+								Op:    1}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
+							Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
 								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
 								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
-						Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
 						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+							Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+							Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::hasInputs"}}},
 						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-						Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::hasInputs"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-							Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
-						Op: 1}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}},
-				{Name: "underWay", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+								Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
+							Op: 1}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
 								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-							Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}},
+					{Name: "underWay", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+								Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "written"}}}, Op: 1}, Right: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "written"}}},
-						Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "hole::observeTimeout"}}}, Op: 11}, Op: 14}}, {Name: "childPath",
-					Args: []string{"name"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
-									Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "hole::childNamespace"}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
-								Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
-							Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-							Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}},
-							Op: 1}, Op: 3}}, {Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}},
-									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-											Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}}}}, {Name: "recordFailure",
-					Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "written"}}}, Op: 1}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "written"}}},
+							Op:    1}, Op: 4}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "hole::observeTimeout"}}}, Op: 11}, Op: 14}}, {Name: "childPath",
+						Args: []string{"name"}, Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}}, Then: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+										Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::childNamespace"}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
+									Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
+								Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+								Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}},
+								Op: 1}, Op: 3}}, {Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+													Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+														{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
 								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
 									Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}},
 										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}}, Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+												Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}}}}, {Name: "recordFailure",
+						Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+									Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+													Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+														{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
+										Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
+											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}}, Term: &gojq.Term{Type: 14,
+					If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
-					Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
-								Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-								Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
+						Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+									Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-										Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+										Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+									Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+									Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+											Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+											Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+											Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "3"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
 										Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-										Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "3"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "1"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-								{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+										Number: "1"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
 										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
-													{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-												Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
-										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
-										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-														Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
-								{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-										{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-								{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-										Op:    14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-										Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "event"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
-											{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-															{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}, Right: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
-												Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
-												Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+									{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
+														{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+												If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+													Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
+													Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
+														Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+														Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
+											Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
+											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+														{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+															Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
+									{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
 													Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
 												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}}}}},
-								{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "look", Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}},
-										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
-														Op:    1}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-												Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions",
-													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}}}}},
-								{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+											{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+									{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+											Op:    14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+											Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "event"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+														Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+												{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+														{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
+															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																	Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																	Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+																		{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}, Right: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
+													Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
+													Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}}}}},
+									{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "look", Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+														{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
+															Op:    1}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+													Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}}}}},
+									{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
 											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
 										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-									Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+										Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+										Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+									Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}},
+											Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 												Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 												Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
-												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}},
-										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
-														{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}},
-													Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}},
-											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+															Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
+															{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}},
+														Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}},
+												{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+													Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "Foreground"}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+													Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 10, Number: "2"}}, Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "reclaim"}}}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "apply"}}}}}}}, {
+										Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "recordFailure", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure",
 													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-												Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "Foreground"}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-												Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 10, Number: "2"}}, Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "reclaim"}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "apply"}}}}}}}, {
-									Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "recordFailure", Args: []*gojq.Query{
-											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "failureMessage", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, {Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-												Op:    8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}, Patterns: []*gojq.Pattern{
-								{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{
-							{Name: "$lastFailure"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$want"}},
-					Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}},
-			Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
+														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "failureMessage", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+													Op:    8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}, Patterns: []*gojq.Pattern{
+									{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}},
+								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$lastFailure"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$want"}},
+						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}},
+				Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
 		{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "ownChild",
-	Query: &shared1}, {Name: "ignored", Query: &shared2}, {Name: "problem",
-	Query: &shared3}, {Name: "ownNamespace", Query: &shared4}, {Name: "observed",
-	Query: &shared5}, {Name: "observedObject", Query: &shared6}, {Name: "listedObjects",
-	Query: &shared7}, {Name: "existingObjects", Query: &shared8}, {Name: "live",
-	Query: &shared9}, {Name: "liveFields", Query: &shared10}, {Name: "liveSource",
-	Query: &shared11}, {Name: "liveListed", Query: &shared12}, {Name: "liveEach",
-	Query: &shared13}, {Name: "inputMark", Query: &shared14}, {Name: "decision",
-	Query: &shared16}, {Name: "lacking", Query: &shared17}, {Name: "heldFrom",
-	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared21,
-		Then: &shared25, Elif: []*gojq.IfElif{{Cond: &shared26, Then: &shared31},
-			{Cond: &shared32, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &shared212}}, Right: &shared33, Patterns: []*gojq.Pattern{
-				&shared40}, Op: 1}}}, Else: &shared41}}}}, {Name: "absent", Query: &shared42},
-	{Name: "decides", Query: &shared43}, {Name: "undecided", Query: &shared44},
-	{Name: "held", Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-		Cond: &shared45, Then: &shared46, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &shared47, SuffixList: []*gojq.Suffix{
-						&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
-				Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared47,
-						SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
-					Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-					Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared47,
-								SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
-								Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
-						&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}, {Name: "countWanted",
-		Query: &shared48}, {Name: "numberWanted", Query: &shared49}, {Name: "dependencyReady",
-		Query: &gojq.Query{Left: &shared50, Right: &gojq.Query{Left: &gojq.Query{
-			Left: &shared51, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-				Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &shared18, Then: &shared19, Else: &shared20}}}}}, Right: &shared52,
-				Op: 9}, Op: 14}, Right: &shared53, Patterns: []*gojq.Pattern{&shared54},
-			Op: 1}, Patterns: []*gojq.Pattern{&shared55}, Op: 1}}, {Name: "alternativeGone",
-		Query: &shared56}, {Name: "missing", Query: &shared57}, {Name: "settled",
-		Query: &shared58}, {Name: "wantedObject", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared65, Then: &gojq.Query{Left: &gojq.Query{
-			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
-				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 9, Array: &gojq.Array{Query: &shared67}}}, Right: &shared15,
-					Op: 1}}}, Else: &shared68}}}, Right: &gojq.Query{Left: &gojq.Query{
-			Left: &shared69, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared59,
-					Right: &gojq.Query{Left: &shared60, Right: &shared70, Op: 9}, Op: 14},
-					Then: &shared61, Elif: []*gojq.IfElif{{Cond: &shared62, Then: &shared63}},
-					Else: &shared64}}}}}, Op: 1}, Right: &gojq.Query{Left: &shared71,
-			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared73, SuffixList: []*gojq.Suffix{
-									&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
-							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
-									SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
-								Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-								Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
-										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared73,
-											SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
-											Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
-									&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Else: &shared74}}},
-			Op: 3}, Patterns: []*gojq.Pattern{&shared75}, Op: 1}, Patterns: []*gojq.Pattern{
-			&shared76}, Op: 1}, Else: &shared77}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared78, Right: &gojq.Query{Left: &shared79, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared80,
+	Query: &shared1}, {Name: "isPaused", Query: &shared2}, {Name: "ignored",
+	Query: &shared3}, {Name: "problem", Query: &shared4}, {Name: "ownNamespace",
+	Query: &shared5}, {Name: "observed", Query: &shared6}, {Name: "observedObject",
+	Query: &shared7}, {Name: "listedObjects", Query: &shared8}, {Name: "existingObjects",
+	Query: &shared9}, {Name: "live", Query: &shared10}, {Name: "liveFields",
+	Query: &shared11}, {Name: "liveSource", Query: &shared12}, {Name: "liveListed",
+	Query: &shared13}, {Name: "liveEach", Query: &shared14}, {Name: "inputMark",
+	Query: &shared15}, {Name: "decision", Query: &shared17}, {Name: "lacking",
+	Query: &shared18}, {Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &shared22, Then: &shared26, Elif: []*gojq.IfElif{
+		{Cond: &shared27, Then: &shared32}, {Cond: &shared33, Then: &gojq.Query{
+			Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared202}},
+			Right: &shared34, Patterns: []*gojq.Pattern{&shared41}, Op: 1}}},
+		Else: &shared42}}}}, {Name: "absent", Query: &shared43}, {Name: "decides",
+	Query: &shared44}, {Name: "undecided", Query: &shared45}, {Name: "held",
+	Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared46,
+		Then: &shared47, Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared23,
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared48,
+					SuffixList: []*gojq.Suffix{&shared24}}}, Right: &shared25, Op: 9},
+				Op: 14}, Then: &shared26, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+				Left: &gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
+						&shared29}}}, Right: &shared30, Op: 8}, Op: 14}, Right: &shared31,
+				Op: 14}, Then: &shared32}, {Cond: &shared33, Then: &gojq.Query{Left: &shared202,
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared35,
+					Then: &shared36, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared48, SuffixList: []*gojq.Suffix{
+							&shared37}}}, Right: &shared38, Op: 8}, Then: &shared39}}, Else: &shared40}}},
+				Patterns: []*gojq.Pattern{&shared41}, Op: 1}}}, Else: &shared42}}}}}}}}},
+	{Name: "countWanted", Query: &shared49}, {Name: "numberWanted", Query: &shared50},
+	{Name: "dependencyReady", Query: &gojq.Query{Left: &shared51, Right: &gojq.Query{
+		Left: &gojq.Query{Left: &shared52, Right: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+				If: &gojq.If{Cond: &shared19, Then: &shared20, Else: &shared21}}}}},
+			Right: &shared53, Op: 9}, Op: 14}, Right: &shared54, Patterns: []*gojq.Pattern{
+			&shared55}, Op: 1}, Patterns: []*gojq.Pattern{&shared56}, Op: 1}},
+	{Name: "alternativeGone", Query: &shared57}, {Name: "missing", Query: &shared58},
+	{Name: "settled", Query: &shared59}, {Name: "wantedObject", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared66, Then: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared81}}},
-					Right: &shared15, Op: 1}}}, Else: &shared82}}}, Right: &gojq.Query{
-				Left: &shared83, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared84, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared68}}},
+					Right: &shared16, Op: 1}}}, Else: &shared69}}}, Right: &gojq.Query{
+				Left: &gojq.Query{Left: &shared70, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
+							Right: &shared71, Op: 9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{
+							{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}}, Op: 1},
+				Right: &gojq.Query{Left: &shared72, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &shared73, Then: &gojq.Query{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared23, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74, SuffixList: []*gojq.Suffix{
+										&shared24}}}, Right: &shared25, Op: 9}, Op: 14}, Then: &shared26,
+									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared28,
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+											SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 8},
+										Op: 14}, Right: &shared31, Op: 14}, Then: &shared32}, {Cond: &shared33,
+										Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 14, If: &gojq.If{Cond: &shared35, Then: &shared36, Elif: []*gojq.IfElif{
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared74,
+													SuffixList: []*gojq.Suffix{&shared37}}}, Right: &shared38, Op: 8},
+													Then: &shared39}}, Else: &shared40}}}, Patterns: []*gojq.Pattern{
+											&shared41}, Op: 1}}}, Else: &shared42}}}}}}}}}}, Else: &shared75}}},
+					Op: 3}, Patterns: []*gojq.Pattern{&shared76}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared77}, Op: 1}, Else: &shared78}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared79, Right: &gojq.Query{Left: &shared80, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared81,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared82}}},
+					Right: &shared16, Op: 1}}}, Else: &shared83}}}, Right: &gojq.Query{
+				Left: &shared84, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared85, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared18, Then: &shared19, Else: &shared20}}}}},
-						Right: &shared85, Op: 9}, Op: 14}, Then: &shared86, Else: &shared87}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared88,
-						Then: &shared89, Elif: []*gojq.IfElif{{Cond: &shared90, Then: &gojq.Query{
-							Left: &shared91, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared92, Then: &gojq.Query{Left: &shared93, Right: &gojq.Query{
+							Type: 14, If: &gojq.If{Cond: &shared19, Then: &shared20, Else: &shared21}}}}},
+						Right: &shared86, Op: 9}, Op: 14}, Then: &shared87, Else: &shared88}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared89,
+						Then: &shared90, Elif: []*gojq.IfElif{{Cond: &shared91, Then: &gojq.Query{
+							Left: &shared92, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared93, Then: &gojq.Query{Left: &shared94, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared22,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared94,
-													SuffixList: []*gojq.Suffix{&shared23}}}, Right: &shared24, Op: 9},
-												Op: 14}, Then: &shared25, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
-														&shared28}}}, Right: &shared29, Op: 8}, Op: 14}, Right: &shared30,
-												Op: 14}, Then: &shared31}, {Cond: &shared32, Then: &gojq.Query{Left: &shared212,
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared34,
-													Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared94, SuffixList: []*gojq.Suffix{
-															&shared36}}}, Right: &shared37, Op: 8}, Then: &shared38}}, Else: &shared39}}},
-												Patterns: []*gojq.Pattern{&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}},
-									Op: 1}, Else: &shared95}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared96,
-							Right: &gojq.Query{Left: &shared97, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared98, Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared23,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared95,
+													SuffixList: []*gojq.Suffix{&shared24}}}, Right: &shared25, Op: 9},
+												Op: 14}, Then: &shared26, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left: &gojq.Query{Left: &shared28, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+														&shared29}}}, Right: &shared30, Op: 8}, Op: 14}, Right: &shared31,
+												Op: 14}, Then: &shared32}, {Cond: &shared33, Then: &gojq.Query{Left: &shared202,
+												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared35,
+													Then: &shared36, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 20, Query: &shared95, SuffixList: []*gojq.Suffix{
+															&shared37}}}, Right: &shared38, Op: 8}, Then: &shared39}}, Else: &shared40}}},
+												Patterns: []*gojq.Pattern{&shared41}, Op: 1}}}, Else: &shared42}}}}}}}}}},
+									Op: 1}, Else: &shared96}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared97,
+							Right: &gojq.Query{Left: &shared98, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared99, Right: &gojq.Query{Left: &shared100, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{
-											Left: &shared60, Right: &shared100, Op: 9}, Op: 14}, Then: &shared61,
-											Elif: []*gojq.IfElif{{Cond: &shared62, Then: &shared63}}, Else: &shared64}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared102, Then: &gojq.Query{
-									Left: &shared103, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{
+											Left: &shared61, Right: &shared101, Op: 9}, Op: 14}, Then: &shared62,
+											Elif: []*gojq.IfElif{{Cond: &shared63, Then: &shared64}}, Else: &shared65}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared102, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared103, Then: &gojq.Query{
+									Left: &shared104, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared104, SuffixList: []*gojq.Suffix{
-														&shared23}}}, Right: &shared24, Op: 9}, Op: 14}, Then: &shared25,
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared27,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
-														SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
-													Op: 14}, Right: &shared30, Op: 14}, Then: &shared31}, {Cond: &shared32,
-													Then: &gojq.Query{Left: &shared212, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared104,
-																SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
-																Then: &shared38}}, Else: &shared39}}}, Patterns: []*gojq.Pattern{
-														&shared40}, Op: 1}}}, Else: &shared41}}}}}}}}}}, Op: 1}, Else: &shared105}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared106}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared107}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared108},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared110}, Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared112}, Op: 1}}, {Name: "statusField",
-		Query: &shared113}, {Name: "customResourcePath", Query: &shared114},
+												Cond: &gojq.Query{Left: &shared23, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &shared105, SuffixList: []*gojq.Suffix{
+														&shared24}}}, Right: &shared25, Op: 9}, Op: 14}, Then: &shared26,
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared28,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+														SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 8},
+													Op: 14}, Right: &shared31, Op: 14}, Then: &shared32}, {Cond: &shared33,
+													Then: &gojq.Query{Left: &shared202, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 14, If: &gojq.If{Cond: &shared35, Then: &shared36, Elif: []*gojq.IfElif{
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared105,
+																SuffixList: []*gojq.Suffix{&shared37}}}, Right: &shared38, Op: 8},
+																Then: &shared39}}, Else: &shared40}}}, Patterns: []*gojq.Pattern{
+														&shared41}, Op: 1}}}, Else: &shared42}}}}}}}}}}, Op: 1}, Else: &shared106}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared107}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared108}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared109},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared113}, Op: 1}}, {Name: "statusField",
+		Query: &shared114}, {Name: "customResourcePath", Query: &shared115},
 	{Name: "customResourcePatch", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared126,
+		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared127,
 			{Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared115,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116,
-							Then: &gojq.Query{Left: &shared117, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared127, SuffixList: []*gojq.Suffix{
-									&shared118}}}, Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}},
-						Op: 3}, Right: &shared121, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared116,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117,
+							Then: &gojq.Query{Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared128, SuffixList: []*gojq.Suffix{
+									&shared119}}}, Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}},
+						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared127, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
-					Op: 1}, Op: 3}}}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3},
-				Right: &shared130, Op: 3}}, &shared131, &shared132}}}}}, {Name: "patchOwner",
+					Func: &shared128, SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126,
+					Op: 1}, Op: 3}}}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3},
+				Right: &shared131, Op: 3}}, &shared132, &shared133}}}}}, {Name: "patchOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared126, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared127, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared116, Then: &gojq.Query{Left: &shared117,
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared134,
-									SuffixList: []*gojq.Suffix{&shared118}}}, Right: &shared119, Op: 1},
-								Op: 3}, Else: &shared120}}}, Op: 3}, Right: &shared121, Op: 3}, Right: &shared122,
-						Op: 3}, Right: &shared123, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared134, SuffixList: []*gojq.Suffix{
-							&shared124}}}, Right: &shared125, Op: 1}, Op: 3}, Right: &shared135,
-					Op: 3}, Right: &shared129, Op: 3}, Right: &shared130, Op: 3}}, &shared213,
-				{Key: "body", Val: &gojq.Query{Left: &shared137, Right: &shared133,
+						Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118,
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared135,
+									SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120, Op: 1},
+								Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3}, Right: &shared123,
+						Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared135, SuffixList: []*gojq.Suffix{
+							&shared125}}}, Right: &shared126, Op: 1}, Op: 3}, Right: &shared136,
+					Op: 3}, Right: &shared130, Op: 3}, Right: &shared131, Op: 3}}, &shared203,
+				{Key: "body", Val: &gojq.Query{Left: &shared138, Right: &shared134,
 					Op: 1}}}}}}}}}, {Name: "annotateOwner", Query: &gojq.Query{Term: &gojq.Term{
 		Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{&shared126, {Key: "path", Val: &gojq.Query{
+			KeyVals: []*gojq.ObjectKeyVal{&shared127, {Key: "path", Val: &gojq.Query{
 				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &shared115, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared116, Then: &gojq.Query{
-							Left: &shared117, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &shared138, SuffixList: []*gojq.Suffix{&shared118}}},
-								Right: &shared119, Op: 1}, Op: 3}, Else: &shared120}}}, Op: 3}, Right: &shared121,
-						Op: 3}, Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared138, SuffixList: []*gojq.Suffix{
-						&shared124}}}, Right: &shared125, Op: 1}, Op: 3}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{
+							Left: &shared118, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &shared139, SuffixList: []*gojq.Suffix{&shared119}}},
+								Right: &shared120, Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122,
+						Op: 3}, Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared139, SuffixList: []*gojq.Suffix{
+						&shared125}}}, Right: &shared126, Op: 1}, Op: 3}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-					Op: 3}, Right: &shared130, Op: 3}}, &shared213, {Key: "body", Val: &gojq.Query{
-				Left: &shared139, Right: &shared133, Op: 1}}}}}}}}}, {Name: "segment",
-		Query: &shared140}, {Name: "deletionPath", Query: &gojq.Query{Left: &gojq.Query{
-		Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-			Left: &shared142, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &shared143, Then: &gojq.Query{Left: &shared144, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &shared214}}, Op: 3}, Else: &shared146}}},
-			Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-			Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared215}},
-		Op: 3}, Right: &shared153, Op: 3}}, {Name: "deleteOptions", Query: &shared154},
-	{Name: "deletion", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared156, Then: &shared157, Elif: []*gojq.IfElif{
-			{Cond: &shared158, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared142,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared143,
-								Then: &gojq.Query{Left: &shared144, Right: &shared214, Op: 3}, Else: &shared146}}},
-							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-						Op: 3}, Right: &shared215, Op: 3}, Right: &shared160, Op: 3}}}},
-					&shared161, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 20,
-						Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions", Val: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "uid", Val: &shared162}}}}}}, {Key: "propagationPolicy", Val: &shared163}}}}},
-							Right: &shared155, Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared164,
-				{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &shared142, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared143, Then: &gojq.Query{
-								Left: &shared144, Right: &shared214, Op: 3}, Else: &shared146}}},
-							Op: 3}, Right: &shared147, Op: 3}, Right: &shared148, Op: 3}, Right: &shared149,
-						Op: 3}, Right: &shared215, Op: 3}, Right: &shared165, Op: 3}, Right: &shared166,
-					Op: 3}}}}, &shared167, &shared168}}}}}}}}, {Name: "fixed", Query: &shared169},
-	{Name: "replaces", Query: &shared170}, {Name: "lookAt", Query: &shared171},
-	{Name: "owned", Query: &gojq.Query{Left: &shared172, Right: &gojq.Query{
-		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-			{Key: "metadata", Val: &gojq.Query{Left: &gojq.Query{Left: &shared173,
-				Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{&shared174, {Key: "annotations", Val: &gojq.Query{
-						Left: &gojq.Query{Left: &shared175, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared176, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared177,
-									Val: &gojq.Query{Left: &shared178, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
-											Array: &gojq.Array{Query: &shared179}}}, Right: &shared15, Op: 1}}},
-										Op: 1}}}}}}, Else: &shared180}}}, Op: 3}, Right: &shared181, Op: 3}}}}}},
-				Op: 3}, Right: &shared182, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML",
-		Query: &shared183}, {Name: "reclaimPatch", Query: &shared184}, {
-		Name: "refusal", Query: &shared185}, {Name: "ask", Query: &shared192},
-	{Name: "failedAttempts", Query: &shared193}, {Name: "isDue", Query: &shared194},
-	{Name: "failure", Query: &shared195}, {Name: "failureMessage", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared196, Then: &shared197,
-			Else: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-				Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared198, SuffixList: []*gojq.Suffix{
-							&shared188}}}, Right: &shared189, Op: 9}, Op: 15}, Then: &shared190,
-					Else: &shared191}}}, Op: 3}}}}}}}, {Name: "lastWrite", Query: &shared199},
-	{Name: "safeKey", Query: &shared200}, {Name: "workflowName", Query: &shared201},
-	{Name: "exactly", Query: &shared202}, {Name: "exactChild", Query: &shared203},
-	{Name: "encoded", Query: &shared204}, {Name: "placed", Query: &shared205},
-	{Name: "placesOfOther", Query: &shared206}, {Name: "placeIn", Query: &shared207},
-	{Name: "sharedPlace", Query: &shared208}, {Name: "unshared", Query: &shared209},
-	{Name: "nested", Query: &shared210}, {Name: "harmless", Query: &shared211}},
-	Recursive: []string{"patch"}}
+					Op: 3}, Right: &shared131, Op: 3}}, &shared203, {Key: "body", Val: &gojq.Query{
+				Left: &shared140, Right: &shared134, Op: 1}}}}}}}}}, {Name: "segment",
+		Query: &shared141}, {Name: "deletionPath", Query: &shared142}, {
+		Name: "deleteOptions", Query: &shared144}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared146, Then: &shared147,
+			Elif: []*gojq.IfElif{{Cond: &shared148, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared149,
+					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+						Left: &shared143, Right: &shared150, Op: 3}}}}, &shared151, {Key: "body",
+						Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "preconditions", Val: &gojq.Query{Term: &gojq.Term{Type: 8,
+									Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared152}}}}}},
+								{Key: "propagationPolicy", Val: &shared153}}}}}, Right: &shared145,
+							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{&shared154, {Key: "path", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &shared143,
+						Right: &shared155, Op: 3}, Right: &shared156, Op: 3}}}}, &shared157,
+					&shared158}}}}}}}}, {Name: "fixed", Query: &shared159}, {Name: "replaces",
+		Query: &shared160}, {Name: "lookAt", Query: &shared161}, {Name: "owned",
+		Query: &gojq.Query{Left: &shared162, Right: &gojq.Query{Term: &gojq.Term{
+			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata",
+				Val: &gojq.Query{Left: &gojq.Query{Left: &shared163, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						&shared164, {Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{
+							Left: &shared165, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared166, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared167, Val: &gojq.Query{
+										Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared169}}},
+											Right: &shared16, Op: 1}}}, Op: 1}}}}}}, Else: &shared170}}}, Op: 3},
+							Right: &shared171, Op: 3}}}}}}, Op: 3}, Right: &shared172, Op: 3}}}}}},
+			Op: 3}}, {Name: "asYAML", Query: &shared173}, {Name: "reclaimPatch",
+		Query: &shared174}, {Name: "refusal", Query: &shared175}, {Name: "ask",
+		Query: &shared182}, {Name: "failedAttempts", Query: &shared183},
+	{Name: "isDue", Query: &shared184}, {Name: "failure", Query: &shared185},
+	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &shared186, Then: &shared187, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared176, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared177,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared188,
+						SuffixList: []*gojq.Suffix{&shared178}}}, Right: &shared179, Op: 9},
+					Op: 15}, Then: &shared180, Else: &shared181}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared189}, {Name: "safeKey", Query: &shared190}, {Name: "workflowName",
+		Query: &shared191}, {Name: "exactly", Query: &shared192}, {Name: "exactChild",
+		Query: &shared193}, {Name: "encoded", Query: &shared194}, {Name: "placed",
+		Query: &shared195}, {Name: "placesOfOther", Query: &shared196}, {
+		Name: "placeIn", Query: &shared197}, {Name: "sharedPlace", Query: &shared198},
+	{Name: "unshared", Query: &shared199}, {Name: "nested", Query: &shared200},
+	{Name: "harmless", Query: &shared201}}, Recursive: []string{"patch"}}
 
 var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
@@ -4522,16 +4550,21 @@ var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
 	Op:    8}, Op: 14}
 
-var shared2 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared2 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+	Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+		Name: "metadata"}}, {Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{
+		Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::paused"}}}}}}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+		Str: "true"}}}, Op: 8}
+
+var shared3 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}, Op: 8},
-	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-		{Index: &gojq.Index{Name: "deletionTimestamp"}}}}}, Right: &gojq.Query{
-		Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 7, Func: &gojq.Func{Name: "ownChild"}}}, Op: 15}
+	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ownChild"}}},
+	Op:    15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "isPaused"}}}, Op: 15}
 
-var shared3 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+var shared4 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "template: "}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "option::readsSecrets"}}}, Then: &gojq.Query{
@@ -4539,10 +4572,10 @@ var shared3 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}},
 	Op: 3}
 
-var shared4 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared5 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::namespace"}}}
 
-var shared5 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared6 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4603,7 +4636,7 @@ var shared5 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 			Type: 6, Index: &gojq.Index{Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$self"}}, Op: 1}
 
-var shared6 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared7 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Op: 16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
@@ -4640,7 +4673,7 @@ var shared6 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 				Name: "failed"}}}}}}}}}}, Op: 1}, Op: 1}
 
-var shared7 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared8 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4655,7 +4688,7 @@ var shared7 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Name: "unwanted"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
 		Op: 9}, Op: 14}}}}}, Op: 1}, Op: 1}
 
-var shared8 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared9 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$prefix"}}}}}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "value"}}},
@@ -4667,17 +4700,17 @@ var shared8 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 9}, Op: 14}}}}},
 	Op: 1}, Op: 1}
 
-var shared9 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared10 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::liveChildren"}}}
 
-var shared10 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fields"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 10, Number: "0"}}}}, {Optional: true}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 16}
 
-var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared12 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
@@ -4686,7 +4719,7 @@ var shared11 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Op: 2},
 	Op: 1}
 
-var shared12 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared13 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
 			Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4696,7 +4729,7 @@ var shared12 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}, Op: 2}}}}}
 
-var shared13 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared14 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "existingObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::childPrefix"}}}}}}}, Right: &gojq.Query{
@@ -4704,7 +4737,7 @@ var shared13 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 			{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
 				Number: "0"}}}}, {Optional: true}}}}, Op: 1}}}}
 
-var shared15 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "explode"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
@@ -4718,11 +4751,11 @@ var shared15 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Op:    7}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "tostring"}}}, Op: 1}, Op: 1}, Op: 1}
 
-var shared14 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared15 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-		Name: "inputs"}}}}}}, Right: &shared15, Op: 1}
+		Name: "inputs"}}}}}}, Right: &shared16, Op: 1}
 
-var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared17 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}},
@@ -4730,89 +4763,89 @@ var shared16 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 			Name: "labels"}}}, Op: 2}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}, Op: 1}
 
-var shared18 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared19 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared19 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared20 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::missing"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}}, Patterns: []*gojq.Pattern{
 	{Name: "$children"}}, Op: 1}
 
-var shared20 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared21 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared17 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared18, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared19, Op: 1},
-	Else: &shared20}}}
+var shared18 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared19, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 7, Func: &gojq.Func{Name: "resource"}}}, Right: &shared20, Op: 1},
+	Else: &shared21}}}
 
-var shared22 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared23 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::never"}}}
 
-var shared23 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
-
-var shared24 = gojq.Query{Term: &gojq.Term{Type: 3}}
-
-var shared21 = gojq.Query{Left: &shared22, Right: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
-		&shared23}}}, Right: &shared24, Op: 9}, Op: 14}
+var shared24 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
 var shared25 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared27 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared22 = gojq.Query{Left: &shared23, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
+		&shared24}}}, Right: &shared25, Op: 9}, Op: 14}
+
+var shared26 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared28 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::dependsOn"}}}
 
-var shared28 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared29 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared29 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared30 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared30 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared31 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::dependenciesReady"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
 
-var shared26 = gojq.Query{Left: &gojq.Query{Left: &shared27, Right: &gojq.Query{
+var shared27 = gojq.Query{Left: &gojq.Query{Left: &shared28, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-		SuffixList: []*gojq.Suffix{&shared28}}}, Right: &shared29, Op: 8},
-	Op: 14}, Right: &shared30, Op: 14}
-
-var shared31 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::waitsFor"}}}
+		SuffixList: []*gojq.Suffix{&shared29}}}, Right: &shared30, Op: 8},
+	Op: 14}, Right: &shared31, Op: 14}
 
 var shared32 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::waitsFor"}}}
+
+var shared33 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared34 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared35 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$lacked"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 8}
 
-var shared35 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared36 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared36 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared37 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared37 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared38 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared38 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
+var shared39 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "waits for "}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3}
 
-var shared39 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared40 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "stays as it is until "}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lacked"}}}, Op: 3},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: " has a value"}}}, Op: 3}
 
-var shared33 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared34, Then: &shared35, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+var shared34 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared35, Then: &shared36, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared36}}}, Right: &shared37, Op: 8},
-		Then: &shared38}}, Else: &shared39}}}
+			SuffixList: []*gojq.Suffix{&shared37}}}, Right: &shared38, Op: 8},
+		Then: &shared39}}, Else: &shared40}}}
 
-var shared40 = gojq.Pattern{Name: "$lacked"}
+var shared41 = gojq.Pattern{Name: "$lacked"}
 
-var shared41 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared42 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared42 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared43 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::listed"}}},
 	Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
@@ -4836,15 +4869,15 @@ var shared42 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}}}}},
 		Op: 15}, Op: 14}}}}
 
-var shared43 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared44 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::absentDecider"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}
 
-var shared44 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared45 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "any", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::deciding"}}}, {Term: &gojq.Term{Type: 1}}}}}}
 
-var shared45 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared46 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{Body: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
@@ -4857,7 +4890,7 @@ var shared45 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Op: 14}
 
-var shared46 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared47 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::decided"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "undecided"}}}, Then: &gojq.Query{
@@ -4865,10 +4898,10 @@ var shared46 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Term: &gojq.Term{Type: 3}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 3}}}}}
 
-var shared47 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
+var shared48 = gojq.Func{Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}}
 
-var shared48 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared49 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
 		Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4877,7 +4910,7 @@ var shared48 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 			Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::number"}}}}}}, Catch: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}
 
-var shared49 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared50 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
@@ -4890,17 +4923,17 @@ var shared49 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Type: 10, Number: "1"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
 		Number: "0"}}}}}
 
-var shared50 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared51 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 10, Number: "0"}}, Op: 16}
 
-var shared51 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared52 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needs"}}}
 
-var shared52 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared53 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared53 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
+var shared54 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 	Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "ready"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4948,11 +4981,11 @@ var shared53 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 				Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}}}}
 
-var shared54 = gojq.Pattern{Name: "$stays"}
+var shared55 = gojq.Pattern{Name: "$stays"}
 
-var shared55 = gojq.Pattern{Name: "$latest"}
+var shared56 = gojq.Pattern{Name: "$latest"}
 
-var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared57 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -4963,7 +4996,7 @@ var shared56 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -4984,349 +5017,338 @@ var shared57 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared59 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared60 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared60 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared61 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared61 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared62 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared64 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared65 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared58 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared59, Right: &gojq.Query{Left: &shared60,
+var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared60, Right: &gojq.Query{Left: &shared61,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared61, Elif: []*gojq.IfElif{{Cond: &shared62,
-		Then: &shared63}}, Else: &shared64}}}
+		Op:    9}, Op: 14}, Then: &shared62, Elif: []*gojq.IfElif{{Cond: &shared63,
+		Then: &shared64}}, Else: &shared65}}}
 
-var shared65 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared66 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared66 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared67 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared69 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared73 = gojq.Func{Name: "$single"}
+var shared74 = gojq.Func{Name: "$single"}
 
-var shared74 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared75 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared75 = gojq.Pattern{Name: "$single"}
+var shared76 = gojq.Pattern{Name: "$single"}
 
-var shared76 = gojq.Pattern{Name: "$currentMark"}
+var shared77 = gojq.Pattern{Name: "$currentMark"}
 
-var shared77 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared78 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared79 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
-
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
 var shared86 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 3}}
+
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared88 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared89 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared89 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared90 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared91 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared91 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared92 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared93 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared93 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared94 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
-
-var shared94 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
 var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "key"}}}
 
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "value"}}}
 
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observedObject"}}}
 
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared102 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared104 = gojq.Func{Name: "$observed"}
+var shared105 = gojq.Func{Name: "$observed"}
 
-var shared105 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared106 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared106 = gojq.Pattern{Name: "$observed"}
+var shared107 = gojq.Pattern{Name: "$observed"}
 
-var shared107 = gojq.Pattern{Name: "$listedKey"}
+var shared108 = gojq.Pattern{Name: "$listedKey"}
 
-var shared108 = gojq.Pattern{Name: "$wantedNumber"}
+var shared109 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared109 = gojq.Pattern{Name: "$failure"}
+var shared110 = gojq.Pattern{Name: "$failure"}
 
-var shared110 = gojq.Pattern{Name: "$listedMark"}
+var shared111 = gojq.Pattern{Name: "$listedMark"}
 
-var shared111 = gojq.Pattern{Name: "$listed"}
+var shared112 = gojq.Pattern{Name: "$listed"}
 
-var shared112 = gojq.Pattern{Name: "$parent"}
+var shared113 = gojq.Pattern{Name: "$parent"}
 
-var shared113 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared114 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared115 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared116 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared117 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared117 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared118 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared118 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared119 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared119 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared120 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared120 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::plural"}}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared124 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared124 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared125 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared125 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared126 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared114 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared115, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared116, Then: &gojq.Query{Left: &shared117,
+var shared115 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared116, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared117, Then: &gojq.Query{Left: &shared118,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared118}}}, Right: &shared119,
-				Op: 1}, Op: 3}, Else: &shared120}}}, Op: 3}, Right: &shared121, Op: 3},
-	Right: &shared122, Op: 3}, Right: &shared123, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared119}}}, Right: &shared120,
+				Op: 1}, Op: 3}, Else: &shared121}}}, Op: 3}, Right: &shared122, Op: 3},
+	Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared125}}}, Right: &shared126, Op: 1},
 	Op: 3}
 
-var shared126 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared127 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared127 = gojq.Func{Name: "owner"}
+var shared128 = gojq.Func{Name: "owner"}
 
-var shared128 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared129 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared130 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared131 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared131 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared132 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "contentType"}}}}
 
-var shared133 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared132 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared133,
+var shared133 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared134,
 	Op: 1}}
 
-var shared134 = gojq.Func{Name: "owner"}
+var shared135 = gojq.Func{Name: "owner"}
 
-var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared136 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared136 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared137 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "application/merge-patch+json"}}}
 
-var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared138 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "body"}}}
 
-var shared138 = gojq.Func{Name: "owner"}
+var shared139 = gojq.Func{Name: "owner"}
 
-var shared139 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared140 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
 var shared141 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
+	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+		Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "[/%]|^[.][.]?$"}}}}}}}, Then: &gojq.Query{
 		Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " "}}}, Else: &gojq.Query{
-		Term: &gojq.Term{Type: 1}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}
+		Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared140 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-	Func: &gojq.Func{Name: "text"}}}, Right: &shared141, Op: 1}
+var shared143 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "hole::childRoot"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+		If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+			Name: "option::childNamespaced"}}}, Then: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/namespaces/"}}},
+			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
+				Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+							Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+						Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}, Op: 1}, Else: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}},
+				Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "segment"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12,
+					Format: "@uri"}}, Op: 1}, Op: 1}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+			Type: 13, Str: &gojq.String{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childPlural"}}},
+	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "/"}}}, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split", Args: []*gojq.Query{
+		{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}, SuffixList: []*gojq.Suffix{
+		{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 14,
+			If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "option::childNamespace"}}}, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{Type: 10,
+				Number: "1"}}}}}, IsSlice: true}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "join", Args: []*gojq.Query{
+		{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}}}}}, Right: &gojq.Query{
+	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment"}}},
+	Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
+	Op: 1}, Op: 1}, Op: 1}, Op: 3}
 
-var shared142 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childRoot"}}}
+var shared142 = gojq.Query{Left: &shared143, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}
 
-var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "option::childNamespaced"}}}
-
-var shared144 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/namespaces/"}}}
-
-var shared145 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}},
-	Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-		Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
-		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "split",
-			Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-				Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-			Term: &gojq.Term{Type: 10, Number: "1"}}}}}}}, Op: 1}, Else: &gojq.Query{
-		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "namespace"}}}}}}}}
-
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
-
-var shared147 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "hole::childPlural"}}}
-
-var shared149 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "/"}}}
-
-var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}}
-
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "split", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-		Str: "/"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
-		Term: &gojq.Term{Type: 10, Number: "2"}}, Else: &gojq.Query{Term: &gojq.Term{
-		Type: 10, Number: "1"}}}}}, IsSlice: true}}}}}
-
-var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "join", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-		Str: "/"}}}}}}}
-
-var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "query"}}}
-
-var shared155 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared154 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared144 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared155, Op: 1}
+	Right: &shared145, Op: 1}
 
-var shared156 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared146 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5337,10 +5359,10 @@ var shared156 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared147 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared158 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared148 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5348,33 +5370,33 @@ var shared158 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared149 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared161 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared151 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared163 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared153 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared164 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared154 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared165 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared155 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared156 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared167 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared157 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared168 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared158 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5402,10 +5424,10 @@ var shared168 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared159 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared160 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5425,7 +5447,7 @@ var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared171 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5450,9 +5472,9 @@ var shared171 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared162 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared163 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5473,7 +5495,7 @@ var shared173 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared174 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared164 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5495,7 +5517,7 @@ var shared174 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared175 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared165 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5524,21 +5546,21 @@ var shared175 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared176 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared167 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared168 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared179 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared170 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared171 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5547,7 +5569,7 @@ var shared181 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5564,7 +5586,7 @@ var shared182 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5607,7 +5629,7 @@ var shared183 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5656,19 +5678,19 @@ var shared184 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared188 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared178 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared189 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared190 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared180 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared181 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5679,18 +5701,18 @@ var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared185 = gojq.Query{Left: &shared186, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared187, Right: &gojq.Query{
+var shared175 = gojq.Query{Left: &shared176, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared177, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared188}}}, Right: &shared189, Op: 9},
-		Op: 15}, Then: &shared190, Else: &shared191}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared178}}}, Right: &shared179, Op: 9},
+		Op: 15}, Then: &shared180, Else: &shared181}}}, Op: 3}
 
-var shared192 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared193 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared183 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5707,7 +5729,7 @@ var shared193 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared194 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared184 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5715,7 +5737,7 @@ var shared194 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared195 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5725,18 +5747,18 @@ var shared195 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared186 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared197 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared198 = gojq.Func{Name: "seen"}
+var shared188 = gojq.Func{Name: "seen"}
 
-var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared189 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5746,13 +5768,13 @@ var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared190 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared191 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5766,7 +5788,7 @@ var shared201 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5788,7 +5810,7 @@ var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared203 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared193 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::objects"}}}, Op: 1}, Catch: &gojq.Query{
@@ -5797,7 +5819,7 @@ var shared203 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 				Name: "hole::child"}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}
 
-var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -5824,7 +5846,7 @@ var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -5848,7 +5870,7 @@ var shared205 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared206 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared196 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5873,7 +5895,7 @@ var shared206 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared197 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -5881,7 +5903,7 @@ var shared207 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared208 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared198 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5895,7 +5917,7 @@ var shared208 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared209 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -5923,7 +5945,7 @@ var shared209 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared200 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -5950,7 +5972,7 @@ var shared210 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared211 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared201 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5958,13 +5980,7 @@ var shared211 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared212 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &shared18, Then: &shared19, Else: &shared20}}}
+var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &shared19, Then: &shared20, Else: &shared21}}}
 
-var shared213 = gojq.ObjectKeyVal{Key: "type", Val: &shared136}
-
-var shared214 = gojq.Query{Left: &shared145, Right: &shared141, Op: 1}
-
-var shared215 = gojq.Query{Left: &shared150, Right: &gojq.Query{Left: &shared151,
-	Right: &gojq.Query{Left: &shared152, Right: &shared141, Op: 1}, Op: 1},
-	Op: 1}
+var shared203 = gojq.ObjectKeyVal{Key: "type", Val: &shared137}

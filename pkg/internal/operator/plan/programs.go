@@ -27,6 +27,7 @@ var labelHoles = sync.OnceValue(func() jqfile.Holes {
 		"label::reclaimed":       jqfile.String(reclaimedLabel),
 		"annotation::generation": jqfile.String(generationAnnotation),
 		"annotation::attempt":    jqfile.String(attemptAnnotation), "annotation::owner": jqfile.String(OwnerAnnotation),
+		"annotation::paused": jqfile.String(PausedAnnotation),
 		"annotation::inputs": jqfile.String(inputsAnnotation), "annotation::fixed": jqfile.String(fixedAnnotation),
 	}
 })
@@ -382,6 +383,7 @@ func statusJQ(p *configured) string {
 		), "hole::eventNamespace": jqfile.String(eventNamespace), "hole::reportingInstance": jqfile.String(p.Names.Sensor),
 		"option::observedGeneration": jqfile.Bool(p.API.HasObservedGeneration), "option::conditions": jqfile.Bool(p.API.HasConditions),
 		"option::numbersConditions": jqfile.Bool(p.API.NumbersConditions),
+		"hole::pausedMessage":       jqfile.String("the annotation " + PausedAnnotation + " stops all writes; remove it to resume"),
 		"hole::fields":              jqfile.Object(fields...), "hole::computed": jqfile.Raw("{" + strings.Join(names, ", ") + "}"),
 	}, holesOf(p), labelHoles())
 }

@@ -54,6 +54,8 @@ func (j *player) move(at string) error {
 			return err
 		}
 		return j.settled("drift, edit, label") // of one that was made anew, the status is not the same
+	case "pause":
+		return j.pause(at)
 	}
 	return nil
 }
@@ -65,7 +67,7 @@ func (d *drawing) moveAt(at string) (string, mode) {
 		how = mode(n - int(modes))
 	}
 	return oneOf(d, at, "nothing", "edit", "edit", "edit", "label", "label", "ready", "one ready", "drift", "drift",
-		"delete a child", "related", "resync", "mixed"), how
+		"delete a child", "related", "resync", "mixed", "pause"), how
 }
 
 // hasNever reports whether there is a child whose content depends on when it was created.

@@ -222,7 +222,7 @@ func (j *player) life(operators []operator) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := j.step("create", normal, func(w *world) error { return w.create(cr) }); err != nil || j.done() {
+	if err := j.begin(cr); err != nil || j.done() {
 		return err
 	}
 	for i, w := range j.worlds {
@@ -238,7 +238,29 @@ func (j *player) life(operators []operator) (err error) {
 	if err := j.settled("the end"); err != nil || j.done() {
 		return err
 	}
+	if j.c.rarely("delete.paused", 4) {
+		if err := j.deletedWhilePaused(); err != nil || j.done() {
+			return err
+		}
+	}
 	return j.deletion()
+}
+
+// begin creates the custom resource. One that is paused has no children before it is resumed.
+func (j *player) begin(cr map[string]any) error {
+	if !j.c.rarely("create.paused", 6) {
+		return j.step("create", normal, func(w *world) error { return w.create(cr) })
+	}
+	if err := j.step("create paused", normal, func(w *world) error { return w.create(paused(cr, "true")) }); err != nil || j.done() {
+		return err
+	}
+	for _, w := range j.worlds {
+		if own := w.own(); len(own) > 0 {
+			j.report(Written, w, "create paused", "it has made "+placeOf(own[0]))
+			return nil
+		}
+	}
+	return j.step("resume", normal, func(w *world) error { return w.edit(cr) })
 }
 
 // close ends the workers of all worlds.
@@ -459,7 +481,10 @@ func (j *player) settled(step string) error {
 // deletion deletes the custom resource: nothing may stay.
 func (j *player) deletion() error {
 	for _, w := range j.worlds {
-		if err := errors.Join(w.Delete(w.cr), w.settle(), w.resync()); err != nil {
+		if err := w.Delete(w.cr); err != nil && !isNotFound(err) { // it was deleted while it was paused
+			return j.failed(w, "delete", err)
+		}
+		if err := errors.Join(w.settle(), w.resync()); err != nil {
 			return j.failed(w, "delete", err)
 		}
 		if there, err := w.Get(w.cr); err != nil || there != nil {

@@ -29,6 +29,7 @@ func (w *world) checkRights(call cluster.Call) {
 	if err != nil || !info.IsResourceRequest {
 		return
 	}
+	w.checkPause(call, info.APIGroup, info.Resource)
 	resource := strings.TrimSuffix(info.Resource+"/"+info.Subresource, "/")
 	verbs := []string{info.Verb}
 	if call.Status == http.StatusCreated && call.Method == http.MethodPatch { // an apply of a new object

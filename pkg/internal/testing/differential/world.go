@@ -36,6 +36,9 @@ type world struct {
 	grants    []argo.Grant
 	forbidden []string // requests that the roles of the operator do not allow
 
+	noWrites bool     // the custom resource is paused
+	written  []string // requests that write all the same
+
 	last    snapshot
 	checked map[string]string // the versions of the objects that a relist has left as they are
 

@@ -16,7 +16,7 @@
 # of a custom resource, an object is changed before it is deleted: when the event of that
 # comes, the watch works.
 
-(.body.Obj // .body) as $new | .oldBody as $old
+(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
 
 | def gone: .uid != null and .uid == .deletedUID or (.missing // 0) >= hole::maxMissing;
 
@@ -35,7 +35,7 @@
          else [$unwanted[] | select(gone) | {key, uid, missing}] | select(. != []) | {token: ., forget: .} end),
         null);
 
-  if .type == "DELETE" or ownChild then {go: false} else
+  if ignored then {go: false} else
     ($new | next) as $next
     | if $next == null or $old != null and $next.token == ($old | next).token then {go: false}
       else

@@ -12,7 +12,7 @@
 # that is due, and the same as before the event if that was sent already. Its result is
 # another event.
 
-(.body.Obj // .body) as $new | .oldBody as $old
+(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
 
 # Whether this worker is the one for an object. All requests for an object are sent by
 # one trigger, in order.
@@ -130,7 +130,7 @@
           end
       end;
 
-  if .type == "DELETE" or ownChild
+  if ignored
     or (option::finalized | not) and $new.metadata.deletionTimestamp != null
   then {go: false} else
     (if $old == null then 0
@@ -164,9 +164,9 @@
           def objectPath(query):
             hole::childRoot
             + (if option::childNamespaced then
-                 "/namespaces/" + segment(if option::childNamespace then $next.place.namespace else $new.metadata.namespace end)
+                 "/namespaces/" + ((if option::childNamespace then $next.place.namespace else $new.metadata.namespace end) | segment | @uri)
                else "" end)
-            + "/" + hole::childPlural + "/" + segment($next.place.name) + "?fieldManager=" + hole::operator + query;
+            + "/" + hole::childPlural + "/" + ($next.place.name | segment | @uri) + "?fieldManager=" + hole::operator + query;
 
           {go: true,
            call:

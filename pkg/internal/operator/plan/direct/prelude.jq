@@ -11,17 +11,19 @@
 #   label::x, annotation::x   their keys
 #
 # In each program, $new and $old are the object of the event before and after the
-# change; $old is null in an ADD event.
+# change; $old is null in an ADD event, and when a pause ends: what happened meanwhile is
+# found as after a start.
 
 # Whether the object is a child of the kind that is watched.
 def ownChild:
   option::childOfOwnKind and $new.metadata.labels[label::managedBy] == hole::operator;
 
-# Whether the trigger skips the event: the custom resource is deleted or being deleted, or
-# is a child of the same kind.
-def ignored:
-  .type == "DELETE" or $new.metadata.deletionTimestamp != null
-  or ownChild;
+# Whether nothing may be written for the custom resource, as its annotation says.
+def isPaused: $new.metadata.annotations[annotation::paused] == "true";
+
+# Whether the trigger skips the event: the custom resource is deleted or paused, or is a child
+# of the same kind.
+def ignored: .type == "DELETE" or ownChild or isPaused;
 
 # The message of an error of a template. It can quote what the template reads.
 def problem: "template: " + (if option::readsSecrets then "an expression fails; its message can quote a Secret and is not shown" else tostring end);
@@ -224,15 +226,15 @@ def annotateOwner(owner; annotations): patchOwner(owner; ""; {metadata: {annotat
 
 # A name as one segment of a path. The API server would take what follows a slash, even
 # an escaped one, for a subresource. No object has the name that is sent instead.
-def segment(text): text | tostring | if test("[/%]|^[.][.]?$") then " " else . end | @uri;
+def segment: tostring | if test("[/%]|^[.][.]?$") then " " else . end;
 
 # The API path of a listed object.
 def deletionPath(query):
   hole::childRoot
   + (if option::childNamespaced then
-       "/namespaces/" + segment(if option::childNamespace then $next.key | split("/")[1] else $new.metadata.namespace end)
+       "/namespaces/" + ((if option::childNamespace then $next.key | split("/")[1] else $new.metadata.namespace end) | segment | @uri)
      else "" end)
-  + "/" + hole::childPlural + "/" + segment($next.key | split("/")[if option::childNamespace then 2 else 1 end:] | join("/")) + query;
+  + "/" + hole::childPlural + "/" + ($next.key | split("/")[if option::childNamespace then 2 else 1 end:] | join("/") | segment | @uri) + query;
 
 # What a request to delete says: the uid protects another object of the same name, and
 # without a policy the API server would leave the Pods of a Job.

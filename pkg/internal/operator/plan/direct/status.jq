@@ -6,7 +6,7 @@
 # When nothing of this is to be done, create the Event that reports the last change of
 # the condition Ready, by whichever client.
 
-(.body.Obj // .body) as $new | .oldBody as $old
+(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
 
 # The merge patch that turns $from into $to.
 | def patch($from; $to):
@@ -105,11 +105,14 @@
   # A change of the custom resource that the event shows.
   def ofVersion: .metadata.resourceVersion = $new.metadata.resourceVersion;
 
+  # The conditions except Ready.
+  def otherConditions: [$new.status.conditions[]? | objects | select(.type != "Ready")];
+
   # The change of the finalizers, with the condition that reports that it was rejected.
   def finalizerChange:
     {reason: "FinalizerRejected", change: ({metadata: {finalizers: ($new | rightFinalizers)}} | ofVersion)}
     + if option::conditions then
-        {otherwise: ({status: {conditions: ([$new.status.conditions[]? | objects | select(.type != "Ready")] + [rejected("FinalizerRejected"; "the finalizer")])}} | ofVersion)}
+        {otherwise: ({status: {conditions: (otherConditions + [rejected("FinalizerRejected"; "the finalizer")])}} | ofVersion)}
       else {} end;
 
   # The change of the status, or null.
@@ -123,12 +126,10 @@
     | (if any($objects[].seen; .failed != null or .error != null) then ["False", "Failed", $wait]
        elif $wait == "" then ["True", "Reconciled", "all children are ready (\($objects | length))"]
        else ["False", "Progressing", "not ready: \($wait)"] end) as $ready
-    | ($new.status.conditions // [] | map(objects)) as $conditions
     | (if option::ownConditions then $new | live as $children | hole::ownConditions // [] | map(objects | select(.type != "Ready")) else {} end) as $own
 
     | def with($ready):
-        [$conditions[] | select(.type != "Ready" and ((option::ownConditions | not) or (.type | IN($own[].type) | not)))]
-        + (if option::ownConditions then $own | map(completed) else [] end)
+        (if option::ownConditions then (otherConditions | map(select(.type | IN($own[].type) | not))) + ($own | map(completed)) else otherConditions end)
         + [$ready];
 
       # The status, and observedGeneration with it, is not written until every wanted
@@ -146,13 +147,21 @@
           end
       end;
 
+  # The change that says that the custom resource is paused, or null. The rest of its status stays.
+  def pause:
+    if option::conditions and ($new | readyCondition | .reason) != "Paused" then
+      {change: ({status: {conditions: (otherConditions + [{type: "Ready", status: "False", reason: "Paused", message: hole::pausedMessage} | completed])}} | ofVersion)}
+    else null end;
+
   if .type == "DELETE" or ownChild then {go: false}
   else
-    (if option::finalized then $new | rightFinalizers != (.metadata.finalizers // []) else {} end) as $finalizes
-    | if $new.metadata.deletionTimestamp != null and ((option::finalized | not) or ($finalizes | not)) then {go: false}
+    isPaused as $paused
+    | (if option::finalized then ($paused | not) and ($new | rightFinalizers != (.metadata.finalizers // [])) else {} end) as $finalizes
+    | if $new.metadata.deletionTimestamp != null and ((option::finalized | not) or ($finalizes or $paused | not)) then {go: false}
       else
         # {change} to write, and what to do if the API server rejects it: {reason, otherwise}.
-        (if option::finalized and $finalizes then finalizerChange
+        (if $paused then pause
+         elif option::finalized and $finalizes then finalizerChange
          elif option::verified and verifications != {} then {status: {children: verifications}} | {change: ., otherwise: .}
          else statusChange end) as $next
 

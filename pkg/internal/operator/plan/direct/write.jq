@@ -4,7 +4,7 @@
 # Event: a custom resource, as it was written or as the operator recorded state on it.
 # Request: apply or delete the child, or record an error of the template.
 
-(.body.Obj // .body) as $new | .oldBody as $old
+(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
 
 # The child, or null if `when` is not true.
 | def template: if (option::conditional | not) or hole::when then hole::template else null end;
@@ -18,7 +18,7 @@
 
   def written: [.metadata.managedFields[]?.time] | max // "1970-01-01T00:00:00Z" | fromdate;
 
-  if ignored then {go: false} else
+  if ignored or $new.metadata.deletionTimestamp != null then {go: false} else
     ($new | observed(hole::child)) as $seen
     | ($old | observed(hole::child)) as $before
 
