@@ -206,6 +206,7 @@ func (d *definition) whole(at string, names ...string) string {
 	for _, f := range d.fields {
 		if slices.Contains(names, f.name) {
 			d.trusting = d.trusting || f.name == "open" || strings.HasPrefix(d.form, "existing") // lint does not know what is in it
+			d.waits = ""                                                                         // it takes the place of what would wait
 			return "${ " + f.path + " }"
 		}
 	}
