@@ -186,7 +186,8 @@ func workerContainer(p *plan.Plan, name string) corev1.Container {
 		configs = append(configs, operatorsDir+"/"+configFile(o))
 	}
 	c.Env = []corev1.EnvVar{
-		{Name: "ARGOPERATOR_CONFIG", Value: strings.Join(configs, ":")}, {Name: "PYTHONPATH", Value: RuntimeDir},
+		{Name: "ARGOPERATOR_CONFIG", Value: strings.Join(configs, ":")},
+		{Name: "PYTHONPATH", Value: RuntimeDir},
 		fromField("POD_NAME", "metadata.name"), fromField("POD_IP", "status.podIP"),
 	}
 	if len(p.Runtime.Workers) > 0 {
