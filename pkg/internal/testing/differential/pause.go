@@ -93,7 +93,7 @@ func (j *player) whilePaused(name string, cr map[string]any) (map[string]any, er
 	case "label":
 		cr = j.labelled(name, cr)
 	}
-	if what == "related" && c.hasSecond() { // the other custom resource is not paused
+	if what == "related" && j.worlds[0].hasOthers() { // the other custom resource is not paused
 		what = "resync"
 	}
 	n := c.pick(name+".child", 4)
@@ -161,13 +161,21 @@ func (w *world) notShownAsPaused() string {
 	return "its condition Ready does not say that it is paused:\n" + string(text(cr["status"]))
 }
 
+// hasOthers reports whether there are other custom resources: a second one, or related objects of an
+// existing kind.
+func (w *world) hasOthers() bool {
+	return w.c.hasSecond() || slices.ContainsFunc(w.c.othersObjects(), func(o map[string]any) bool {
+		return w.plan.API.Existing && textAt(o, "kind") == w.plan.API.Kind.Kind
+	})
+}
+
 // checkPause notes a request of the operator that writes the custom resource or its children
 // while that is paused. The direct engine keeps what it observes of the children. Another custom
 // resource is not paused.
 func (w *world) checkPause(call cluster.Call, group, resource string) {
 	mine := group == w.plan.API.Kind.Group && resource == w.plan.API.Kind.Plural
 	ofOthers := slices.Contains([]string{"argoproj.io", "events.k8s.io", "coordination.k8s.io"}, group) || group == "" && resource == "events"
-	if !w.noWrites || w.c.hasSecond() || call.Method == http.MethodGet || ofOthers || mine && w.engine == plan.Direct {
+	if !w.noWrites || w.hasOthers() || call.Method == http.MethodGet || ofOthers || mine && w.engine == plan.Direct {
 		return
 	}
 	w.written = append(w.written, fmt.Sprintf("%s %s: %v", call.Method, call.Path, call.Body))

@@ -94,6 +94,9 @@ func TestRepeated(t *testing.T) {
 			"api.builtin": 10, "c0.annotations": 3, "c0.note.source": 5, "finalizer": 4, "life.1": 11, "life.1.change": 2, "others": 5,
 			"related.watch": 3,
 		}},
+		"what is related to a paused custom resource is one, too": {3024296, differential.Choices{
+			"api.builtin": 10, "life.0": 14, "life.0.0": 5, "others": 5,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)
