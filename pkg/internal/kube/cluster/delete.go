@@ -38,7 +38,10 @@ func (c *Cluster) delete(req Request) (int, any, error) {
 		return 0, nil, apierrors.NewForbidden(namespaces, req.Name, errors.New("this namespace may not be deleted"))
 	}
 	o := c.end(req.key(), old, options)
-	if c.Objects[req.key()] == nil && !returnsDeleted[req.Kind.Resource()] {
+	if c.Objects[req.key()] == nil && propagation(req.key(), options) == metav1.DeletePropagationOrphan {
+		o = c.deleting(o) // it ends when the garbage collector has removed its finalizer
+		o.SetFinalizers(append(o.GetFinalizers(), metav1.FinalizerOrphanDependents))
+	} else if c.Objects[req.key()] == nil && !returnsDeleted[req.Kind.Resource()] {
 		return http.StatusOK, deleted(req, old), nil
 	}
 	return reply(http.StatusOK, InVersion(o, req.Kind), nil)
@@ -77,19 +80,25 @@ func (c *Cluster) end(k Key, old Object, options metav1.DeleteOptions) Object {
 	if old.GetDeletionTimestamp() != nil {
 		return old
 	}
-	o := old.DeepCopy()
-	now, none := metav1.NewTime(c.now()), int64(0)
-	o.SetDeletionTimestamp(&now)
+	o := c.deleting(old)
 	if k.GroupResource == namespaces {
 		set(o, "Terminating", "status", "phase")
 		c.ending[k] = struct{}{}
-	} else {
-		o.SetDeletionGracePeriodSeconds(&none)
+		o.SetDeletionGracePeriodSeconds(nil)
 	}
+	return c.write(k, o)
+}
+
+// deleting returns an object whose deletion has begun.
+func (c *Cluster) deleting(old Object) Object {
+	o := old.DeepCopy()
+	now, none := metav1.NewTime(c.now()), int64(0)
+	o.SetDeletionTimestamp(&now)
+	o.SetDeletionGracePeriodSeconds(&none)
 	if o.GetGeneration() > 0 {
 		o.SetGeneration(o.GetGeneration() + 1)
 	}
-	return c.write(k, o)
+	return o
 }
 
 // propagation returns how the deletion of an object affects its dependents.
