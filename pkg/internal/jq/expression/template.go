@@ -138,6 +138,7 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 	var b strings.Builder
 	n := node{literal: true}
 	types := map[string]schema.Type{}
+	var sometimes []string
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		at := append(slices.Clip(path), key)
 		if strings.Contains(key, "${") {
@@ -156,14 +157,16 @@ func (c *templates) object(path []string, fields map[string]any, want schema.Typ
 			c.wantNeeded(field, at)
 		}
 		n.literal = n.literal && field.literal
-		n.null = n.null || field.null
+		if field.null {
+			n.null, sometimes = true, append(sometimes, key)
+		}
 		types[key] = field.typ
 		if b.Len() > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteString(quoteKey(key) + ":" + field.source)
 	}
-	n.source, n.typ = "{"+b.String()+"}", schema.Record(types)
+	n.source, n.typ = "{"+b.String()+"}", schema.Record(types, sometimes...)
 	switch {
 	case n.null && c.forPod:
 		n.source, n.null = "("+n.source+"|with_entries(select(.value!=null)))", false

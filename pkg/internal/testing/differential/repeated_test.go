@@ -97,6 +97,10 @@ func TestRepeated(t *testing.T) {
 		"what is related to a paused custom resource is one, too": {3024296, differential.Choices{
 			"api.builtin": 10, "life.0": 14, "life.0.0": 5, "others": 5,
 		}},
+		"a field of a variable has no value": {3025965, differential.Choices{
+			"c0.annotations": 3, "c0.kind": 3, "c0.note.metadata": 3, "c0.note.source": 4, "c0.note.variable": 4,
+			"c0.note.variableForm": 1,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)
