@@ -221,10 +221,11 @@ func (a *analyser) wholeVariables(q *gojq.Query) {
 // waitsForVariable records what a variable waits for. Where nothing waits, it may fail.
 func (a *analyser) waitsForVariable(v *Variable, node any) {
 	for _, n := range v.needs {
-		switch {
-		case a.scope.Waits:
+		excluded := slices.ContainsFunc(n.Children, func(child string) bool { return slices.Contains(a.scope.Optional, child) })
+		if a.scope.Waits {
 			a.waits = append(a.waits, n)
-		case n.Damage && !a.scope.Omits && a.lenient == 0:
+		}
+		if n.Damage && a.lenient == 0 && (excluded || !a.scope.Waits && !a.scope.Omits) {
 			a.report(node, Problem{
 				Code: MayBeNull, Warning: true,
 				Message: fmt.Sprintf("%s may be missing, and then the variable %s cannot be computed", n.Text, v.name),

@@ -101,6 +101,9 @@ func TestRepeated(t *testing.T) {
 			"c0.annotations": 3, "c0.kind": 3, "c0.note.metadata": 3, "c0.note.source": 4, "c0.note.variable": 4,
 			"c0.note.variableForm": 1,
 		}},
+		"a variable reads a child that is not wanted": {3026352, differential.Choices{
+			"c0.kind": 1, "c0.when": 6, "c2.text.read.Secretfalse": 2, "c2.text.source": 5, "c2.text.variable": 4, "children": 2,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := differential.Draw(repeated.seed, repeated.choices)
