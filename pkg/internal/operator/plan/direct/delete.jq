@@ -16,7 +16,7 @@
 # of a custom resource, an object is changed before it is deleted: when the event of that
 # comes, the watch works.
 
-(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
+(.body.Obj // .body) as $new | before as $old
 
 | def gone: .uid != null and .uid == .deletedUID or (.missing // 0) >= hole::maxMissing;
 

@@ -12,7 +12,7 @@
 # that is due, and the same as before the event if that was sent already. Its result is
 # another event.
 
-(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
+(.body.Obj // .body) as $new | before as $old
 
 # Whether this worker is the one for an object. All requests for an object are sent by
 # one trigger, in order.

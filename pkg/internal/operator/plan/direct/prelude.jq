@@ -21,6 +21,9 @@ def ownChild:
 # Whether nothing may be written for the custom resource, as its annotation says.
 def isPaused: $new.metadata.annotations[annotation::paused] == "true";
 
+# $old of a custom resource.
+def before: .oldBody | select(.metadata.annotations[annotation::paused] != "true") // null;
+
 # Whether the trigger skips the event: the custom resource is deleted or paused, or is a child
 # of the same kind.
 def ignored: .type == "DELETE" or ownChild or isPaused;

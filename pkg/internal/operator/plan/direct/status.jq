@@ -6,7 +6,7 @@
 # When nothing of this is to be done, create the Event that reports the last change of
 # the condition Ready, by whichever client.
 
-(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
+(.body.Obj // .body) as $new | before as $old
 
 # The merge patch that turns $from into $to.
 | def patch($from; $to):

@@ -4,7 +4,7 @@
 # Event: a custom resource, as it was written or as the operator recorded state on it.
 # Request: apply or delete the child, or record an error of the template.
 
-(.body.Obj // .body) as $new | (.oldBody | select(.metadata.annotations[annotation::paused] != "true") // null) as $old
+(.body.Obj // .body) as $new | before as $old
 
 # The child, or null if `when` is not true.
 | def template: if (option::conditional | not) or hole::when then hole::template else null end;
