@@ -96,7 +96,7 @@ def templated(run, cr, state, answer, live):
     names = named(run, located(run, cr, live, state["related"]), state["related"])
     made = {entry["name"]: logic_children(run, entry, answer) for entry in run.config["children"] if not entry.get("object")}
     for entry in (entry for entry in run.config["children"] if entry.get("object")):  # after its dependencies
-        name, there = entry["name"], {identity(child) for child in live if run.declared(child) == entry}
+        name, there = entry["name"], existing(run, entry["name"], live)
         try:
             wait = "" if names["$children"][name] or wants_none(entry, cr, names) else waits_for(run, entry, made, live)
             if wait:
@@ -130,15 +130,19 @@ def templated(run, cr, state, answer, live):
         desired.objects += [(name, child) for child in objects]
     for entry in run.config["children"]:
         if any(is_absent(run, name, made, live) for name in entry.get("decidedBy") or []):
-            desired.kept |= {identity(child) for child in live if run.declared(child) == entry} - set(made.get(entry["name"], ()))
+            desired.kept |= existing(run, entry["name"], live) - set(made.get(entry["name"], ()))
     return desired
+
+
+def existing(run, name, live):
+    """The identities of those of the live children that belong to an entry."""
+    return {identity(child) for child in live if (run.declared(child) or {}).get("name") == name}
 
 
 def is_absent(run, name, made, live):
     """Whether an object of a child is wanted and does not exist, or may be wanted. What it decides about others may be the
     same when it is back, so none of those is deleted."""
-    there = {identity(child) for child in live if (run.declared(child) or {}).get("name") == name}
-    return name not in made or not there.issuperset(made[name])
+    return name not in made or not existing(run, name, live).issuperset(made[name])
 
 
 def settle(run, entry, cr, names, there):
@@ -157,8 +161,8 @@ def failing_settled(run):
 
 def settled_as_computed(run, name, live):
     """The identities of the objects of such a template, if all exist; else None."""
-    wanted, there = wanted_by(run, name), {identity(child) for child in live if (run.declared(child) or {}).get("name") == name}
-    return wanted if wanted and wanted <= there else None
+    wanted = wanted_by(run, name)
+    return wanted if wanted and wanted <= existing(run, name, live) else None
 
 
 def wanted_by(run, name):

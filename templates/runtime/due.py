@@ -3,10 +3,10 @@ import json
 import zlib
 
 from api import Refused
-from compute import computed_status, identities, items, located, mentions, unready_reason
+from compute import computed_status, existing, identities, items, located, mentions, unready_reason
 from names import DEFINITION, INPUTS, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
-from run import digest_of_inputs, display_name, identity, is_paused, name_of
+from run import digest_of_inputs, display_name, is_paused, name_of
 from status import ready_condition, says_paused, shows
 from values import ExpressionError
 
@@ -51,7 +51,7 @@ def outdated(run, cr, children):
 
 def missing(run, cr, entry, children):
     """Why an object of an entry may be missing or unwanted, or ""."""
-    there, conditions = {identity(child) for child in children if run.declared(child) == entry}, [entry.get("when"), entry.get("forEach")]
+    there, conditions = existing(run, entry["name"], children), [entry.get("when"), entry.get("forEach")]
     parts = [part for part in conditions if part] + [entry.get("identity")]
     if any(part in (None, UNFIT) or mentions(part, "$children") or mentions(part, "$related") for part in parts):
         if not there and not any(conditions):
