@@ -6,9 +6,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
-	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
 const templated = `apiVersion: argoperator.dev/v1alpha1
@@ -34,19 +31,12 @@ func many(n int) string {
 // counted as a change.
 func TestCountedAnnotations(t *testing.T) {
 	for kind, want := range map[string]Engine{"Deployment": Worker, "StatefulSet": Direct} {
-		definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(`apiVersion: argoperator.dev/v1alpha1
+		p := planned(t, `apiVersion: argoperator.dev/v1alpha1
 kind: Operator
 metadata: {name: thing}
 spec:
-  api: {existing: {group: apps, version: v1, kind: ` + kind + `}}
-` + one)})
-		if findings.HasErrors() {
-			t.Fatal(findings)
-		}
-		p, findings := New(definitions[0])
-		if findings.HasErrors() {
-			t.Fatal(findings)
-		}
+  api: {existing: {group: apps, version: v1, kind: `+kind+`}}
+`+one)
 		if p.Reconcile.Engine != want {
 			t.Errorf("%s: engine %s, want %s", kind, p.Reconcile.Engine, want)
 		}
@@ -89,14 +79,7 @@ func TestEngine(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(templated + tt.lines)})
-			if findings.HasErrors() {
-				t.Fatal(findings)
-			}
-			p, findings := New(definitions[0])
-			if findings.HasErrors() {
-				t.Fatal(findings)
-			}
+			p := planned(t, templated+tt.lines)
 			if p.Reconcile.Engine != tt.want {
 				t.Errorf("engine %s, want %s", p.Reconcile.Engine, tt.want)
 			}

@@ -38,15 +38,7 @@ func TestWaitForNamespaces(t *testing.T) {
 			}
 			text := identityDefinition("Cluster", test.forEach, "config", name) + test.more + "  - name: namespace\n" + test.extra +
 				fmt.Sprintf("    template: {apiVersion: v1, kind: Namespace, metadata: {name: %q%s}}\n", name, test.labels)
-			definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(text)})
-			if findings.HasErrors() {
-				t.Fatal(findings)
-			}
-			p, findings := New(definitions[0])
-			if findings.HasErrors() {
-				t.Fatal(findings)
-			}
-			if diff := cmp.Diff(test.want, p.Children[0].After()); diff != "" {
+			if diff := cmp.Diff(test.want, planned(t, text).Children[0].After()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 			}
 		})
@@ -75,17 +67,23 @@ func TestWaitForDeciders(t *testing.T) {
 			}
 			text := identityDefinition("Namespaced", "", "config", "${ .metadata.name }")
 			text = text[:strings.Index(text, "  - name: config")] + child("database", test.first) + child("job", test.when) + child("config", "    dependsOn: [job]\n")
-			definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(text)})
-			if findings.HasErrors() {
-				t.Fatal(findings)
-			}
-			p, findings := New(definitions[0])
-			if findings.HasErrors() {
-				t.Fatal(findings)
-			}
-			if diff := cmp.Diff(test.want, p.Children[2].After()); diff != "" {
+			if diff := cmp.Diff(test.want, planned(t, text).Children[2].After()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 			}
 		})
 	}
+}
+
+// planned returns the plan of a valid definition.
+func planned(t *testing.T, text string) *Plan {
+	t.Helper()
+	definitions, findings := definition.Parse(source.Input{Name: "operator.yaml", Data: []byte(text)})
+	if findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	p, findings := New(definitions[0])
+	if findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	return p
 }

@@ -166,6 +166,7 @@ func (d *definition) ownAPI(selected map[string]any) {
 	d.selected = selected
 	d.form = oneOf(d.drawing, "api.form", "short", "short", "short", "short", "short", "openapi", "crd", "existing",
 		"existing-status", "short", "openapi", "crd", "short", "openapi", "crd")
+	d.trusting = strings.HasPrefix(d.form, "existing") // lint does not know their fields
 }
 
 // with returns a copy of a mapping with more entries, given as keys and values.
@@ -205,8 +206,8 @@ func (d *definition) whole(at string, names ...string) string {
 	}
 	for _, f := range d.fields {
 		if slices.Contains(names, f.name) {
-			d.trusting = d.trusting || f.name == "open" || strings.HasPrefix(d.form, "existing") // lint does not know what is in it
-			d.waits = ""                                                                         // it takes the place of what would wait
+			d.trusting = d.trusting || f.name == "open" // lint does not know what is in it
+			d.waits = ""                                // it takes the place of what would wait
 			return "${ " + f.path + " }"
 		}
 	}

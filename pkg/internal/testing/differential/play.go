@@ -65,7 +65,7 @@ func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
 		return Verdict{Difference: &Difference{Crash, "", "generate", err.Error()}}, nil
 	}
 	silent := !slices.ContainsFunc(result.Findings, func(f diag.Finding) bool { return !slices.Contains(aside, f.Code) })
-	j := &player{c: c, runner: runner, claims: silent && !c.trusting && !c.unknownFields() && at(c.spec, "reconcile", "forceConflicts") == nil}
+	j := &player{c: c, runner: runner, claims: silent && !c.trusting && at(c.spec, "reconcile", "forceConflicts") == nil}
 	j.verdict.Findings = result.Findings
 	var operators []operator
 	for _, engine := range engines {
@@ -188,12 +188,6 @@ func (w *world) showsReady() bool {
 	cr, err := w.Get(w.cr)
 	conditions, _ := at(cr, "status", "conditions").([]any)
 	return err == nil && slices.ContainsFunc(conditions, func(c any) bool { return at(c, "type") == "Ready" })
-}
-
-// unknownFields reports whether the fields of the custom resources are unknown, so that lint cannot try values of them.
-func (c *Case) unknownFields() bool {
-	existing, ok := at(c.spec, "api", "existing").(map[string]any)
-	return ok && strings.Contains(textAt(existing, "group"), "example.com")
 }
 
 // life plays the life of a custom resource on all engines.
