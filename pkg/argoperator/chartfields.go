@@ -38,8 +38,8 @@ func podFields(p *plan.Plan) []output.Field {
 	items := func(of map[string]any) map[string]any { return map[string]any{"type": "array", "items": of} }
 	quantity := map[string]any{"type": []string{"string", "number"}, "pattern": quantityPattern}
 	quantities := object(map[string]any{"additionalProperties": quantity})
-	size := closed(map[string]any{"requests": quantities, "limits": quantities})
-	secret := closed(map[string]any{"name": map[string]any{"type": "string", "minLength": 1}})
+	size := output.Closed(map[string]any{"requests": quantities, "limits": quantities})
+	secret := output.Closed(map[string]any{"name": map[string]any{"type": "string", "minLength": 1}})
 	return []output.Field{
 		{
 			Path: podTemplateGroup + "labels", Description: "Further labels of the pods.", Schema: texts(),
@@ -79,10 +79,6 @@ func podFields(p *plan.Plan) []output.Field {
 			Keys: []string{"resources"}, Marker: markLogicSize, Default: map[string]any{},
 		},
 	}
-}
-
-func closed(properties map[string]any) map[string]any {
-	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 }
 
 func anyMap(in map[string]string) map[string]any {

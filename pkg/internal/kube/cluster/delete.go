@@ -38,10 +38,12 @@ func (c *Cluster) delete(req Request) (int, any, error) {
 		return 0, nil, apierrors.NewForbidden(namespaces, req.Name, errors.New("this namespace may not be deleted"))
 	}
 	o := c.end(req.key(), old, options)
-	if c.Objects[req.key()] == nil && propagation(req.key(), options) == metav1.DeletePropagationOrphan {
+	switch {
+	case c.Objects[req.key()] != nil:
+	case propagation(req.key(), options) == metav1.DeletePropagationOrphan:
 		o = c.deleting(o) // it ends when the garbage collector has removed its finalizer
 		o.SetFinalizers(append(o.GetFinalizers(), metav1.FinalizerOrphanDependents))
-	} else if c.Objects[req.key()] == nil && !returnsDeleted[req.Kind.Resource()] {
+	case !returnsDeleted[req.Kind.Resource()]:
 		return http.StatusOK, deleted(req, old), nil
 	}
 	return reply(http.StatusOK, InVersion(o, req.Kind), nil)

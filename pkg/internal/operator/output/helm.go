@@ -397,11 +397,11 @@ func (c *chart) schema() ([]byte, error) {
 	for _, s := range c.settings() {
 		if group, _, deeper := strings.Cut(s.path, "."); deeper && !groups[group] {
 			groups[group] = true
-			properties[group] = closed(properties[group])
+			properties[group] = Closed(properties[group])
 		}
 	}
 	properties["global"] = map[string]any{"type": "object"}
-	schema := closed(properties)
+	schema := Closed(properties)
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
 	schema["title"] = "Values of " + c.Name
 	data, err := json.MarshalIndent(schema, "", "  ")
@@ -411,8 +411,8 @@ func (c *chart) schema() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// closed returns the schema of an object with these properties and no others.
-func closed(properties any) map[string]any {
+// Closed returns the schema of an object with these properties and no others.
+func Closed(properties any) map[string]any {
 	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties}
 }
 

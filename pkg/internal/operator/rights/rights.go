@@ -55,7 +55,7 @@ func effective(objects []map[string]any) (set, error) {
 }
 
 // aggregation is the prefix of the labels that add a ClusterRole to one of Kubernetes.
-const aggregation = "rbac.authorization.k8s.io/aggregate-to-"
+const aggregation = rbacGroup + "/aggregate-to-"
 
 // roles are the objects of RBAC.
 type roles struct {
