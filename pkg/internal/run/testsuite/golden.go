@@ -83,7 +83,7 @@ func withoutBookkeeping(o map[string]any) map[string]any {
 	for _, one := range seen {
 		if fields, ok := one.(map[string]any); ok && (fields["failed"] != nil || fields["uid"] != nil && fields["resourceVersion"] != nil) {
 			for _, name := range []string{
-				"ownerUID", "uid", "deletedUID", "reclaimed", "resourceVersion", "fields", "generation", "failed",
+				"ownerUID", "uid", "deletedUID", "reclaimed", "resourceVersion", "fields", "generation", "failed", "drift",
 			} {
 				delete(fields, name)
 			}
