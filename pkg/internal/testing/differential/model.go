@@ -218,31 +218,19 @@ func contentDifferences(want, there map[string]any) []string {
 		want["data"] = encoded
 	}
 	var out []string
-	hand := ofHand(there)
+	managed := there
 	there = decoded[map[string]any](there)
 	if !includes(there, decoded[any](want)) {
 		out = append(out, placeOf(there)+" differs from its template: "+missing(there, decoded[any](want), ""))
 	}
 	if data, ok := there["data"].(map[string]any); ok && want["data"] != nil {
 		for _, key := range slices.Sorted(maps.Keys(data)) {
-			if at(want, "data", key) == nil && at(hand, "f:data", "f:"+key) == nil {
+			if at(want, "data", key) == nil && !slices.Contains(managersOf(managed, "f:data", "f:"+key), byHand) {
 				out = append(out, fmt.Sprintf("%s has data.%s, which its template does not set", placeOf(there), key))
 			}
 		}
 	}
 	return out
-}
-
-// ofHand returns the fields that a change by hand has set. The operator takes back those that
-// the template sets; one that the template has ceased to set before is not the operator's.
-func ofHand(o map[string]any) any {
-	managers, _ := at(o, "metadata", "managedFields").([]any)
-	for _, m := range managers {
-		if at(m, "manager") == byHand {
-			return at(m, "fieldsV1")
-		}
-	}
-	return nil
 }
 
 // includes reports whether a value has all fields of another.

@@ -101,6 +101,9 @@ func TestRepeated(t *testing.T) {
 			"c0.annotations": 3, "c0.kind": 3, "c0.note.metadata": 3, "c0.note.source": 4, "c0.note.variable": 4,
 			"c0.note.variableForm": 1,
 		}},
+		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
+			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
+		}},
 		"a variable reads a child that is not wanted": {3026352, differential.Choices{
 			"c0.kind": 1, "c0.when": 6, "c2.text.read.Secretfalse": 2, "c2.text.source": 5, "c2.text.variable": 4, "children": 2,
 		}},

@@ -388,6 +388,7 @@ func (w *world) snapshot() snapshot {
 // essential removes what the operator notes, and what depends on time and order.
 func (w *world) essential(o map[string]any) any {
 	metadata, _ := o["metadata"].(map[string]any)
+	withoutHand(o)
 	for _, key := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"} {
 		delete(metadata, key)
 	}
@@ -414,6 +415,34 @@ func (w *world) essential(o map[string]any) any {
 		status["conditions"] = kept
 	}
 	return solid(o)
+}
+
+// withoutHand removes the values that only a change by hand has set: whether one stays that the
+// template then ceases to set depends on what the operator sees first.
+func withoutHand(o map[string]any) {
+	for _, part := range []string{"data", "spec"} {
+		values, _ := o[part].(map[string]any)
+		for key := range values {
+			if names := managersOf(o, "f:"+part, "f:"+key); slices.Equal(names, []string{byHand}) {
+				delete(values, key)
+			}
+		}
+		if values != nil && len(values) == 0 {
+			delete(o, part)
+		}
+	}
+}
+
+// managersOf returns the names of the managers of a field.
+func managersOf(o map[string]any, path ...string) []string {
+	var out []string
+	managers, _ := at(o, "metadata", "managedFields").([]any)
+	for _, m := range managers {
+		if at(at(m, "fieldsV1"), path...) != nil {
+			out = append(out, textAt(m, "manager"))
+		}
+	}
+	return out
 }
 
 // anywhere reports a child in a computed namespace. The pod makes the custom resource its
