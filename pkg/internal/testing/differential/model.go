@@ -150,6 +150,15 @@ func (m *model) waits(c plan.Child) bool {
 	})
 }
 
+// held reports whether a child is not made because another one, which has to be there first,
+// waits for a value.
+func (m *model) held(c plan.Child) bool {
+	return slices.ContainsFunc(m.w.plan.Children, func(other plan.Child) bool {
+		return slices.Contains(slices.Concat(c.DependsOn, c.Deciders), other.Name) &&
+			len(m.objectsOf(other)) < len(m.items(other)) && (m.waits(other) || m.held(other))
+	})
+}
+
 // childDifferences compares the objects of a child with its template.
 func (m *model) childDifferences(c plan.Child) []string {
 	var out []string
@@ -173,6 +182,7 @@ func (m *model) childDifferences(c plan.Child) []string {
 		key := placeOf(want)
 		expected[key] = true
 		switch there := live[key]; {
+		case there == nil && m.held(c):
 		case there == nil:
 			out = append(out, key+" is missing")
 		case c.Update != plan.Never:

@@ -101,6 +101,10 @@ func TestRepeated(t *testing.T) {
 			"c0.annotations": 3, "c0.kind": 3, "c0.note.metadata": 3, "c0.note.source": 4, "c0.note.variable": 4,
 			"c0.note.variableForm": 1,
 		}},
+		"a child needs another one that waits, and no status says so": {3030756, differential.Choices{
+			"api.builtin": 11, "c0.kind": 9, "c0.text.related": 1, "c0.text.source": 5, "c1.text.read.Rolefalse": 3, "c1.text.source": 5,
+			"children": 1, "cr.0.tier": 1, "others": 5, "related": 2,
+		}},
 		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
 			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
 		}},
