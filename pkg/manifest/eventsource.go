@@ -54,6 +54,9 @@ func eventSourceEntry(e plan.Event) eventsv1.ResourceEventSource {
 			entry.Filter.Labels = append(entry.Filter.Labels,
 				eventsv1.Selector{Key: key, Operation: "==", Value: e.Selector[key]})
 		}
+		for _, child := range e.Without {
+			entry.Filter.Labels = append(entry.Filter.Labels, eventsv1.Selector{Key: plan.ChildLabel, Operation: "!=", Value: child})
+		}
 	}
 	return entry
 }

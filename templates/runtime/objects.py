@@ -1,5 +1,8 @@
 """Writes objects: applies and deletes children, and sets fields of objects of others."""
+import base64
+
 from api import ApiError, Failed, Refused, log
+from chance import octets, text
 from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named, told
 from expressions import built
@@ -26,7 +29,8 @@ def apply_child(run, cr, child, seen=None, listed=False):
             if run.stands(child, live):
                 return live
             try:
-                now = run.client.apply(path, with_precondition(child, live, adopts), run.operator, run.config.get("forceConflicts", True))
+                whole = with_precondition(with_generated(entry, child, live), live, adopts or bool(entry.get("generate")))
+                now = run.client.apply(path, whole, run.operator, run.config.get("forceConflicts", True))
                 run.note(child, now)
                 log(f"applied {display_name(child)}")
                 return now
@@ -68,11 +72,23 @@ def replaced(run, entry, child, live):
     return run.client.get(path_of(entry, child["metadata"].get("namespace"), child["metadata"]["name"]))
 
 
-def with_precondition(child, live, adopts):
-    """The child restricted to the object that was read: with its uid, or as a new object. One to adopt may not have
-    changed since, because another custom resource may have taken it."""
+def with_generated(entry, child, live):
+    """A Secret with its random values: those that it has, or new ones."""
+    recipes, there = entry.get("generate") or {}, (live or {}).get("data") or {}
+    made = {key: there.get(key) or base64.b64encode(generated(recipe)).decode() for key, recipe in recipes.items()}
+    return dict(child, data=dict(child.get("data") or {}, **made)) if made else child
+
+
+def generated(recipe):
+    """A random value."""
+    return octets(recipe["bytes"]) if "bytes" in recipe else text(recipe["length"], recipe["characters"]).encode()
+
+
+def with_precondition(child, live, unchanged):
+    """The child restricted to the object that was read: with its uid, or as a new object. Some may not have changed since:
+    another custom resource may have taken one to adopt, and somebody may have set a value that was made at random."""
     metadata = child["metadata"]
-    fields = ("uid", "resourceVersion") if adopts else ("uid",)
+    fields = ("uid", "resourceVersion") if unchanged else ("uid",)
     mark = {field: live["metadata"][field] for field in fields} if live else {"resourceVersion": NO_VERSION}
     return dict(child, metadata=dict(metadata, **mark))
 

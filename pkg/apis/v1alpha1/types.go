@@ -246,6 +246,9 @@ type Child struct {
 	File string `json:"file,omitempty"`
 	// Further values that only this template reads as `$variables.NAME`. They may also read `$item` and `$index`.
 	Variables map[string]any `json:"variables,omitempty"`
+	// Random values of a Secret, by key of `data`: they are made when the Secret is created, and kept from then on. No event,
+	// status or log has them. The operator does not watch such a Secret; it repairs it when it reconciles the custom resource.
+	Generate map[string]Generated `json:"generate,omitempty"`
 	// jq expression over the custom resource. The child exists while it is true.
 	// +defaultText=always
 	When string `json:"when,omitempty"`
@@ -291,6 +294,18 @@ type ChildMetadata struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Annotations. Values may contain `${ }` expressions over the custom resource (`.`).
 	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// Generated is a random value of a Secret: a text, or bytes.
+type Generated struct {
+	// Number of characters of a text.
+	// +default=32
+	Length *int32 `json:"length,omitempty" jsonschema:"minimum=1,maximum=4096"`
+	// Characters that the text consists of.
+	// +defaultText=letters and digits
+	Characters string `json:"characters,omitempty"`
+	// Number of bytes, in place of a text: for keys.
+	Bytes int32 `json:"bytes,omitempty" jsonschema:"minimum=1,maximum=4096"`
 }
 
 // ChildCRD is a CustomResourceDefinition in a file.

@@ -1,10 +1,13 @@
 """Applying, adopting, replacing and deleting children."""
+import base64
 import copy
 import json
 
 from names import MANAGED_BY, OWNER, OWNER_UID
 
 from .fakecluster import CONFIGMAP, DEPLOYMENT, DEPLOYMENTS, FINALIZER, Case, always, deployment, labels, settings
+
+SECRETS = "/api/v1/namespaces/team/secrets"
 
 
 class ObjectsTest(Case):
@@ -121,6 +124,57 @@ class ObjectsTest(Case):
                 self.assertEqual(self.reconcile([deployment()]), code)
                 self.assertIn("Deployment team/one: " + message, self.condition("Ready")["message"])
                 self.assertEqual(len(self.slept), sleeps)
+
+    def secret(self, data=None):
+        """The config, and the child, of a Secret with random values."""
+        self.config["children"] = [dict(CONFIGMAP, kind="Secret", plural="secrets", generate={
+            "password": {"length": 24, "characters": "abc"}, "key": {"bytes": 32}})]
+        return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "one"}, "data": data or {}}
+
+    def values(self):
+        return {key: base64.b64decode(value) for key, value in self.live(SECRETS + "/one")["data"].items()}
+
+    def test_random_values_are_made_once(self):
+        child = self.secret({"user": "eA=="})
+        self.cr()
+        self.assertEqual(self.reconcile([child]), 0)
+        first = self.values()
+        self.assertRegex(first["password"].decode(), "^[abc]{24}$")
+        self.assertGreater(len(set(first["password"])), 1)
+        self.assertEqual((len(first["key"]), first["user"]), (32, b"x"))
+        self.assertGreater(len(set(first["key"])), 8)
+        self.assertEqual(self.reconcile([dict(child, data={"user": "eQ=="})]), 0)
+        self.assertEqual(self.values(), dict(first, user=b"y"))
+        self.assertNotIn(self.live(SECRETS + "/one")["data"]["password"], self.out + json.dumps(self.live()))
+
+    def test_a_random_value_that_is_gone_or_empty_is_made_again(self):
+        child = self.secret()
+        self.cr()
+        self.reconcile([child])
+        first, data = self.values(), self.live(SECRETS + "/one")["data"]
+        del data["password"]
+        data["key"] = ""
+        self.assertEqual(self.reconcile([child]), 0)
+        again = self.values()
+        self.assertEqual({key: len(value) for key, value in again.items()}, {"password": 24, "key": 32})
+        self.assertFalse(set(first.values()) & set(again.values()))
+
+    def test_a_value_that_is_set_by_hand_stays(self):
+        """Also one that is set between the read and the write."""
+        child = self.secret()
+        self.cr()
+        self.reconcile([child])
+
+        def race(method, path):
+            if method == "PATCH" and path == SECRETS + "/one":
+                self.cluster.faults = []
+                secret = self.live(path)
+                self.cluster.put(path, dict(secret, data=dict(secret["data"], password="YmJi")))
+        self.cluster.faults = [race]
+        self.assertEqual(self.reconcile([dict(child, data={"user": "eA=="})]), 0)
+        self.assertEqual(self.values()["password"], b"bbb")
+        self.assertEqual(self.reconcile([dict(child, data={"user": "eQ=="})]), 0)
+        self.assertEqual((self.values()["password"], self.values()["user"]), (b"bbb", b"y"))
 
     def test_secrets_are_not_quoted(self):
         self.config["children"] = [dict(CONFIGMAP, kind="Secret", plural="secrets")]

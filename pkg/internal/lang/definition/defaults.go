@@ -86,6 +86,7 @@ func defaultChild(child *v1alpha1.Child) {
 	}
 	fill(&child.OnDelete, "Delete")
 	fill(&child.Update, "InPlace")
+	defaultGenerated(child)
 }
 
 func defaultReconcile(r *v1alpha1.Reconcile) {

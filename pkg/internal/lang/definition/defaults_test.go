@@ -25,6 +25,7 @@ spec:
     - {name: v1, schema: {spec: {name: string}}, columns: [{name: Name, path: .spec.name}]}
   children:
   - {name: config, apiVersion: v1, kind: ConfigMap}
+  - {name: login, generate: {password: {}}, template: {apiVersion: v1, kind: Secret, metadata: {name: "${ .metadata.name }"}}}
   related:
   - {name: settings, apiVersion: v1, kind: ConfigMap, names: [a]}
   logic: {image: "a:1", command: [a], files: [], hook: {port: 1}}
@@ -95,6 +96,10 @@ func compareDefaults(t *testing.T, value reflect.Value, want map[string]map[stri
 	case reflect.Slice:
 		for i := range value.Len() {
 			compareDefaults(t, value.Index(i), want)
+		}
+	case reflect.Map:
+		for _, key := range value.MapKeys() {
+			compareDefaults(t, value.MapIndex(key), want)
 		}
 	case reflect.Struct:
 		mapping := value.Type().Name()

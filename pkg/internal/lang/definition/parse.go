@@ -140,6 +140,7 @@ func checks() []func(*checker) {
 		(*checker).columns,
 		(*checker).subresources,
 		(*checker).variables,
+		(*checker).generate,
 		(*checker).children,
 		(*checker).dependencies,
 		(*checker).related,

@@ -184,6 +184,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		Adopt:     in.Adopt,
 		Update:    Update(in.Update),
 		DependsOn: slices.Clone(in.DependsOn),
+		Generate:  in.Generate,
 		Kind: Kind{
 			Group: group, Version: version, Kind: in.Kind, Plural: in.Plural,
 			Namespaced: in.Scope != "Cluster", StatusSubresource: true,

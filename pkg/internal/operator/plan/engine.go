@@ -213,6 +213,9 @@ func directChildReasons(p *declared, c Child, inStatus bool, add func(message st
 			}
 		}
 	}
+	if len(c.Generate) > 0 {
+		add("only a pod can make random values", "generate")
+	}
 	copied(c.Object, "template")
 	copied(c.When, "when")
 	copied(c.ForEach, "forEach")

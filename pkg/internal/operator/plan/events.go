@@ -29,11 +29,11 @@ func events(p *decided) []Event {
 		Types: []string{"ADD", "UPDATE"},
 	}
 	list := inNamespaces(parent, p.Shared.WatchNamespaces)
-	for _, kind := range p.childKinds() {
+	for _, kind := range p.watchedKinds() {
 		child := Event{
 			Name: "child-" + dnsLabel(kind.Plural), Kind: kind,
 			Types:    childEventTypes(p),
-			Selector: map[string]string{ManagedBy: p.Operator.Name},
+			Selector: map[string]string{ManagedBy: p.Operator.Name}, Without: p.unseen(kind),
 		}
 		if slices.ContainsFunc(list, func(e Event) bool { return strings.HasPrefix(e.Name, child.Name) }) {
 			child.Name += "-" + dnsLabel(strings.Split(kind.Group, ".")[0])
@@ -121,6 +121,25 @@ func (p *decided) childKinds() []Kind {
 		}
 	}
 	return kinds
+}
+
+// watchedKinds returns those of which a child is on the event bus.
+func (p *decided) watchedKinds() []Kind {
+	return slices.DeleteFunc(p.childKinds(), func(kind Kind) bool {
+		return !slices.ContainsFunc(p.Children, func(c Child) bool { return c.Kind == kind && len(c.Generate) == 0 })
+	})
+}
+
+// unseen returns the children of a kind that are not on the event bus, because of their random
+// values.
+func (p *decided) unseen(kind Kind) []string {
+	var names []string
+	for _, c := range p.Children {
+		if c.Kind == kind && len(c.Generate) > 0 {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // readOfChildren returns, by child, the paths that the status reads, and those that the

@@ -10,15 +10,13 @@ func grants(p *configured, sensors []Sensor) []Grant {
 		return append(ownGrants(p), sharedGrants(p, sensors)...)
 	}
 	list := []Grant{watch(SourceAccount, p.API.Kind, "watch "+p.API.Kind.Plural)}
-	kinds := p.childKinds()
-	for _, k := range kinds {
+	for _, k := range p.watchedKinds() {
 		list = append(list, watch(SourceAccount, k, "watch children for drift and readiness"))
 	}
-	list = append(list,
-		submitGrant(p))
+	list = append(list, submitGrant(p))
 	list = append(list, relatedGrants(p)...)
 	list = append(list, reconcilerGrants(p)...)
-	list = append(list, resyncGrants(p, kinds)...)
+	list = append(list, resyncGrants(p)...)
 	if p.API.Kind.StatusSubresource {
 		list = append(list, Grant{
 			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"get"},
@@ -158,7 +156,7 @@ func childGrant(p *configured, k Kind) Grant {
 	return g
 }
 
-func resyncGrants(p *configured, kinds []Kind) []Grant {
+func resyncGrants(p *configured) []Grant {
 	look := Grant{
 		Account: ResyncAccount, Group: p.API.Kind.Group, Resource: p.API.Kind.Plural, Verbs: []string{"list"}, InWatchedNamespaces: true,
 		Reason: "list custom resources for the resync",
@@ -168,7 +166,7 @@ func resyncGrants(p *configured, kinds []Kind) []Grant {
 		look.Reason += "; request another computation of the children by an annotation"
 	}
 	list := []Grant{look}
-	for _, k := range kinds {
+	for _, k := range p.childKinds() {
 		list = append(list, Grant{
 			Account: ResyncAccount, Group: k.Group, Resource: k.Plural, Verbs: []string{"list"}, InWatchedNamespaces: true,
 			Reason: "list children for the resync",
@@ -202,7 +200,7 @@ func sharedGrants(p *configured, sensors []Sensor) []Grant {
 func ownGrants(p *configured) []Grant {
 	k := p.API.Kind
 	list := []Grant{watch(SourceAccount, k, "watch "+k.Plural)}
-	for _, child := range p.childKinds() {
+	for _, child := range p.watchedKinds() {
 		list = append(list, watch(SourceAccount, child, "watch children for drift and readiness"))
 	}
 	if p.Reconcile.Execution.Stays {

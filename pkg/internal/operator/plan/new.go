@@ -397,7 +397,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Name, kind.OnDelete = c.Name, "Delete"
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
 		kind.DependsOn, kind.Deciders, kind.Adopt, kind.Never = c.DependsOn, c.Deciders, c.Adopt, c.Update == Never
-		kind.Fixed, kind.Secret = c.podPrograms.fixed, p.ReadsSecrets(c)
+		kind.Fixed, kind.Secret, kind.Generate = c.podPrograms.fixed, p.ReadsSecrets(c), c.Generate
 		kind.Unowned, kind.Chosen = p.unowned(c), c.ChoosesNamespace()
 		if c.Kind.Custom() {
 			kind.MaxDepth, kind.TooDeep = MaxDepth, tooDeep

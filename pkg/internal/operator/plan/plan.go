@@ -121,6 +121,8 @@ type Child struct {
 	HasTexts      bool                // it is a Secret with stringData, which is sent as data
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
+	Generate map[string]v1alpha1.Generated // the random values of a Secret, by key; only a pod makes them
+
 	// Guessed are the paths of values in the template that have errors, in a draft; nil if
 	// the child is understood.
 	Guessed [][]string
@@ -220,6 +222,7 @@ type Event struct {
 	Namespace string // empty: all
 	Types     []string
 	Selector  map[string]string // labels of the objects; nil: every object
+	Without   []string          // the children whose objects are left out
 	Related   bool              // it watches related objects
 }
 
@@ -465,6 +468,8 @@ type RuntimeKind struct {
 	MaxDepth  int             `json:"maxDepth,omitempty"` // of a kind that another operator may serve
 	TooDeep   string          `json:"tooDeep,omitempty"`  // the message that reports it
 	Secret    bool            `json:"secret,omitempty"`   // it is computed from a Secret, which messages about it may quote
+
+	Generate map[string]v1alpha1.Generated `json:"generate,omitempty"`
 }
 
 // RuntimeNeed is a value that a template waits for, and the children that it is computed

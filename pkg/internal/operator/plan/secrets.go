@@ -257,7 +257,7 @@ func publishedSecrets(p *decided, d *definition.Definition) diag.List {
 		}
 	}
 	for i, c := range p.Children {
-		if !c.Kind.secret() {
+		if !c.Kind.secret() || len(c.Generate) > 0 {
 			continue
 		}
 		path := []string{"spec", "children", strconv.Itoa(i), "kind"}

@@ -57,20 +57,27 @@ func (r *run) pod(ctx context.Context, t wfv1.Template) (outputs map[string]stri
 }
 
 // clockDir holds the simulated clock for the operator's own program, which compares
-// times with those of the cluster.
+// times with those of the cluster, and its random values.
 const clockDir = "/operator/clock"
 
 //go:embed sitecustomize.py
 var clockModule []byte
 
-// clock writes the module to a directory on Python's search path.
+// Chance is the Python module of random values that a simulation has.
+//
+//go:embed chance.py
+var Chance []byte
+
+// clock writes the modules to a directory on Python's search path.
 func (p *pod) clock() error {
 	dir := p.clockMount().Source
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("creating the clock of the pod: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "sitecustomize.py"), clockModule, 0o644); err != nil {
-		return fmt.Errorf("creating the clock of the pod: %w", err)
+	for name, module := range map[string][]byte{"sitecustomize.py": clockModule, "chance.py": Chance} {
+		if err := os.WriteFile(filepath.Join(dir, name), module, 0o644); err != nil {
+			return fmt.Errorf("creating the clock of the pod: %w", err)
+		}
 	}
 	return nil
 }

@@ -129,6 +129,11 @@ func (d *definition) rules(name, kind string, out map[string]any) {
 		out["onDelete"] = "Orphan"
 		d.trusting = d.trusting || d.builtin == "ConfigMap" // the objects of others can be deleted and made again
 	}
+	if kind == "Secret" && d.rarely(name+".generate", 4) {
+		out["generate"] = map[string]any{
+			"random": oneOf(d.drawing, name+".random", map[string]any{"length": int64(8)}, map[string]any{"characters": "xyz"}, map[string]any{"bytes": int64(9)}),
+		}
+	}
 	if d.rarely(name+".adopt", 8) && out["update"] != "Never" {
 		out["adopt"] = true
 	}

@@ -91,6 +91,18 @@ func (w *world) child(n int) map[string]any {
 	return own[n%len(own)]
 }
 
+// watchedChild is child without the Secrets that are on no event bus: the operator repairs
+// them with the next event of their custom resource.
+func (w *world) watchedChild(n int) map[string]any {
+	o := w.child(n)
+	if o == nil || slices.ContainsFunc(w.plan.Children, func(c plan.Child) bool {
+		return len(c.Generate) > 0 && c.Name == textAt(o, "metadata", "labels", "argoperator.dev/child")
+	}) {
+		return nil
+	}
+	return o
+}
+
 // canWait reports whether a child needs values of other objects.
 func (w *world) canWait(n int) bool {
 	o := w.child(n)
@@ -113,7 +125,7 @@ func (w *world) oneReady(n int) error {
 
 // drift changes a child by hand.
 func (w *world) drift(n int) error {
-	o := w.child(n)
+	o := w.watchedChild(n)
 	if o == nil || !w.plan.Reconcile.ForceConflicts { // then a change by hand stays
 		return nil
 	}
@@ -136,7 +148,7 @@ func (w *world) drift(n int) error {
 }
 
 func (w *world) deleteChild(n int) error {
-	o := w.child(n)
+	o := w.watchedChild(n)
 	if o == nil {
 		return nil
 	}

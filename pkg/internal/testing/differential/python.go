@@ -42,7 +42,7 @@ type answer struct {
 
 // StartPython starts the interpreter. runtime is the directory of the programs.
 func StartPython(runtime string) (*Python, error) {
-	cmd := exec.Command("python3", "-B", "-c", server, runtime)
+	cmd := exec.Command("python3", "-B", "-c", server, runtime, string(simulate.Chance))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

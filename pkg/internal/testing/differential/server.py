@@ -13,8 +13,11 @@ import sys
 import threading
 import time
 import traceback
+import types
 
 sys.path.insert(0, sys.argv[1])
+sys.modules["chance"] = types.ModuleType("chance")
+exec(sys.argv[2], sys.modules["chance"].__dict__)  # random values that are always the same
 import diagnose  # noqa: E402
 import reconcile  # noqa: E402
 

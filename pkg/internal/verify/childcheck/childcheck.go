@@ -315,7 +315,7 @@ func (t *run) render(cr customResource, env environment) rendering {
 			problem.at, problem.offset, _ = t.child.Object.Failing(cr.served, vars)
 			out.problems = append(out.problems, problem)
 		} else if object, ok := object.(map[string]any); ok {
-			out.objects = append(out.objects, object)
+			out.objects = append(out.objects, t.child.Complete(object))
 		}
 	}
 	return out

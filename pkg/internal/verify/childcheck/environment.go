@@ -180,7 +180,7 @@ func (t *run) rendered(cr customResource) []any {
 			continue
 		}
 		metadata, _ := object["metadata"].(map[string]any)
-		live := maps.Clone(object)
+		live := maps.Clone(t.child.Complete(object))
 		delete(live, "metadata")
 		live = t.samples.place.served(live, t.child.Kind.Namespaced)
 		maps.Copy(live["metadata"].(map[string]any), metadata)
