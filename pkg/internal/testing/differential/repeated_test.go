@@ -105,6 +105,10 @@ func TestRepeated(t *testing.T) {
 			"api.builtin": 11, "c0.kind": 9, "c0.text.related": 1, "c0.text.source": 5, "c1.text.read.Rolefalse": 3, "c1.text.source": 5,
 			"children": 1, "cr.0.tier": 1, "others": 5, "related": 2,
 		}},
+		"the content of a child disappears and returns empty": {3031614, differential.Choices{
+			"c0.when": 4, "c1.forEach": 5, "c1.kind": 3, "c1.text.source": 7, "children": 2, "life.0": 14, "life.1": 3,
+			"life.1.cr.sample": 5, "life.2": 13, "life.2.child": 3, "life.2.cr.tier": 2,
+		}},
 		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
 			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
 		}},

@@ -181,7 +181,7 @@ func (w *world) lookAtAnnotations() (bool, error) {
 	looked := false
 	for _, o := range w.own() {
 		generation, seen := at(o, "metadata", "generation"), at(o, "status", "observedGeneration")
-		id, spec := textAt(o, "metadata", "uid"), fmt.Sprint(o["spec"])
+		id, spec := textAt(o, "metadata", "uid"), fmt.Sprint(solid(map[string]any{"spec": o["spec"]}))
 		switch {
 		case seen == nil || generation == nil:
 		case fmt.Sprint(seen) == fmt.Sprint(generation):
