@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"regexp"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var accountKind = schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "accounts"}
+
+// TestGenerated has Secrets with random values, which stay the same through edits, a restart of
+// the worker and a resync.
+func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	c := connect(t)
+	for _, engine := range []string{"worker", "workflow"} {
+		t.Run(engine, func(t *testing.T) { c.playGenerated(t, engine) })
+	}
+}
+
+func (c *cluster) playGenerated(t *testing.T, engine string) {
+	o := c.install(t, "generated/"+engine, forEngine(t, "../testdata/behaviour/generated", engine, ""))
+	cr := o.create(t, "example.com/v1", "accounts", nsA, "one", map[string]any{})
+	o.awaitReady(t, accountKind, cr)
+	secret := func(name, key, want string) *unstructured.Unstructured {
+		t.Helper()
+		var found *unstructured.Unstructured
+		c.await(t, "Secret "+name+" with "+key+": "+want, slow, secretsGVR, nsA, func(s seen) bool {
+			for _, one := range s.ownedBy(cr) {
+				if one.GetName() == name && secretText(one, key) == want {
+					found = one
+				}
+			}
+			return found != nil
+		})
+		return found
+	}
+	same := func(what string, now, before *unstructured.Unstructured) {
+		t.Helper()
+		for _, key := range []string{"password", "pin", "key"} {
+			if secretText(now, key) != secretText(before, key) {
+				t.Errorf("%s makes another %s", what, key)
+			}
+		}
+	}
+	first := secret("one", "username", "app")
+	for key, want := range map[string]string{"password": "^[A-Za-z0-9]{12}$", "pin": "^[01]{4}$"} {
+		if !regexp.MustCompile(want).MatchString(secretText(first, key)) {
+			t.Errorf("%s does not match %s", key, want)
+		}
+	}
+	if len(secretText(first, "key")) != 3 {
+		t.Error("the key has not 3 bytes")
+	}
+
+	t.Log("an edit, a restart and a resync change nothing of it")
+	o.merge(t, accountKind, cr, `{"spec":{"user":"me"}}`)
+	same("an edit", secret("one", "username", "me"), first)
+	o.merge(t, secretsGVR, first, `{"metadata":{"annotations":{"argoperator.dev/definition":"older"}}}`)
+	o.startResync(t)
+	c.await(t, "the resync to repair the Secret", slow, secretsGVR, nsA, func(s seen) bool {
+		one := s.by(first.GetUID())
+		return one != nil && one.GetAnnotations()["argoperator.dev/definition"] != "older"
+	})
+	same("a resync", secret("one", "username", "me"), first)
+
+	t.Log("what somebody sets stays, and what is gone is made again")
+	o.merge(t, secretsGVR, first, `{"data":{"password":"eHl6","pin":null}}`)
+	o.merge(t, accountKind, cr, `{"spec":{"user":"you"}}`)
+	now := secret("one", "username", "you")
+	if secretText(now, "password") != "xyz" || len(secretText(now, "pin")) != 4 || secretText(now, "key") != secretText(first, "key") {
+		t.Error("what was set by hand, or not gone, is another one")
+	}
+	secret("one-address", "url", "db://you:xyz@db")
+	o.awaitReady(t, accountKind, cr)
+}
+
+// secretText returns a value of a Secret.
+func secretText(secret *unstructured.Unstructured, key string) string {
+	value, _ := base64.StdEncoding.DecodeString(nested(secret, "data", key))
+	return string(value)
+}
