@@ -191,6 +191,11 @@ var (
 	typeItem = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`([{,]\s*[\w-]+:\s+)((?:\[\]|map\[string\])[^,{}]*[^,{} ])`)
 	})
+	// markedItem matches one with markers whose values are in quotes.
+	markedItem = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([{,]\s*[\w-]+:\s+)((?:\[\]|map\[string\])*[A-Za-z][\w./-]*\s*\|` +
+			`(?:\s*\w+=[^"\s,{}]+)*\s*\w+="(?:[^"\\]|\\.)*"(?:\s*\w+=(?:"(?:[^"\\]|\\.)*"|[^"\s,{}]+))*)`)
+	})
 )
 
 // quotedItems puts expressions and types in quotes that are items between the braces or
@@ -201,10 +206,14 @@ func quotedItems(lines []string, n int) []repair {
 	if !ok || !strings.ContainsRune("{[", rune(line[begin])) || strings.HasPrefix(line[begin:], "{{") {
 		return nil
 	}
-	if typed := typeItem().ReplaceAllStringFunc(line, func(found string) string {
-		m := typeItem().FindStringSubmatch(found)
-		return m[1] + Scalar(m[2], true, 0)
-	}); typed != line {
+	typed := line
+	for _, item := range []*regexp.Regexp{markedItem(), typeItem()} {
+		typed = item.ReplaceAllStringFunc(typed, func(found string) string {
+			m := item.FindStringSubmatch(found)
+			return m[1] + Scalar(m[2], true, 0)
+		})
+	}
+	if typed != line {
 		return []repair{{line: typed, at: firstDifference(line, typed), advice: quoteIt, quotes: true}}
 	}
 	var b strings.Builder
