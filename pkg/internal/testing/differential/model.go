@@ -150,6 +150,22 @@ func (m *model) waits(c plan.Child) bool {
 	})
 }
 
+// withoutRandom returns a Secret without its random values, and those that it lacks.
+func withoutRandom(c plan.Child, there map[string]any) (rest map[string]any, lacking []string) {
+	if len(c.Generate) == 0 {
+		return there, nil
+	}
+	data, _ := there["data"].(map[string]any)
+	data = maps.Clone(data)
+	for _, key := range slices.Sorted(maps.Keys(c.Generate)) {
+		if textAt(there, "data", key) == "" {
+			lacking = append(lacking, placeOf(there)+" has no random value "+key)
+		}
+		delete(data, key)
+	}
+	return with(there, "data", data), lacking
+}
+
 // held reports whether a child is not made because another one, which has to be there first,
 // waits for a value.
 func (m *model) held(c plan.Child) bool {
@@ -186,7 +202,8 @@ func (m *model) childDifferences(c plan.Child) []string {
 		case there == nil:
 			out = append(out, key+" is missing")
 		case c.Update != plan.Never:
-			out = append(out, contentDifferences(want, there)...)
+			rest, lacking := withoutRandom(c, there)
+			out = append(append(out, lacking...), contentDifferences(want, rest)...)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(live)) {
