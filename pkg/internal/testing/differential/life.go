@@ -48,6 +48,7 @@ func (j *player) move(at string) error {
 			if !c.hasNever() { // one that is not wanted in between would be made anew, if the operator sees that
 				err = errors.Join(err, w.edit(cr))
 			}
+			w.late = true // the edit may be applied before the label makes a child that is rejected
 			return errors.Join(err, w.edit(j.labelled(at, cr)))
 		})
 		if err != nil || j.done() {

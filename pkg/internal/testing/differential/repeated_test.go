@@ -109,6 +109,10 @@ func TestRepeated(t *testing.T) {
 			"c0.when": 4, "c1.forEach": 5, "c1.kind": 3, "c1.text.source": 7, "children": 2, "life.0": 14, "life.1": 3,
 			"life.1.cr.sample": 5, "life.2": 13, "life.2.child": 3, "life.2.cr.tier": 2,
 		}},
+		"a child takes an edit before a label that cannot change it": {3032200, differential.Choices{
+			"c0.kind": 6, "c0.text.metadata": 2, "c0.text.source": 4, "childMetadata.annotations": 4, "cr.0.sample": 4, "cr.0.tier": 1,
+			"field.0": 6, "life.1": 13, "life.1.cr.tier": 1,
+		}},
 		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
 			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
 		}},
