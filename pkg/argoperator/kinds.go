@@ -23,7 +23,7 @@ func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 		out = append(out, given)
 	}
 	if o.plan.API.Existing {
-		add(o.plan.API.Kind, nil)
+		add(o.plan.API.Kind, o.definition.ExistingCRD)
 	}
 	for _, c := range o.plan.Children {
 		add(c.Kind, o.definition.ChildCRDs[c.Name])

@@ -89,7 +89,11 @@ func (r Result) apis() []*admission.API {
 	var out []*admission.API
 	for _, o := range r.Operators {
 		k := o.plan.API.Kind
-		out = append(out, admission.NewAPI(o.Objects, k.Group, k.Version, k.Kind, k.Namespaced))
+		known := o.Objects
+		if crd := o.definition.ExistingCRD; crd != nil {
+			known = append(slices.Clip(known), crd)
+		}
+		out = append(out, admission.NewAPI(known, k.Group, k.Version, k.Kind, k.Namespaced))
 	}
 	return out
 }

@@ -46,7 +46,9 @@ object, or with --logic a program. To start from something that exists, use:
   --from-chart     A Helm chart, as a directory or an archive. Its values become the
                    fields of the new kind, and helm renders it for each custom
                    resource.
-  --from-crd       The CustomResourceDefinition of an existing kind.`,
+  --from-crd       The CustomResourceDefinition of an existing kind. Others install
+                   it, so that the operator never applies or deletes it. With
+                   --own, it becomes a part of the operator.`,
 		Example: `  # Create a project
   argoperator init guestbook --group example.com --kind Guestbook
 
@@ -81,6 +83,7 @@ object, or with --logic a program. To start from something that exists, use:
 			"resource: "+strings.Join(scaffold.Children(), "|"))
 	cmd.Flags().StringVar(&o.Logic, "logic", "", "make the object with a program in a language: "+strings.Join(scaffold.Languages(), "|"))
 	cmd.Flags().StringVar(&flags.crd, "from-crd", "", "file with the CustomResourceDefinition of an existing kind, or - for standard input")
+	cmd.Flags().BoolVar(&o.Own, "own", false, "make the kind of --from-crd a part of the operator, which applies and deletes it")
 	cmd.Flags().StringVar(&flags.chart, "from-chart", "", "directory or archive of a Helm chart that makes the objects")
 	cmd.Flags().
 		StringArrayVar(&flags.objects, "from-manifest", nil, "file or directory with objects to keep for each custom resource, or - for "+
@@ -152,6 +155,9 @@ func excluded(cmd *cobra.Command, flags initFlags) error {
 		}
 	}
 	if flags.crd == "" {
+		if flags.options.Own {
+			return usagef("--own needs --from-crd: without it, the kind is a part of the operator")
+		}
 		return nil
 	}
 	if cmd.Flags().Changed("child") && flags.options.Child != "configmap" {

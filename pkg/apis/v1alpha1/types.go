@@ -114,11 +114,14 @@ type Existing struct {
 	Version string `json:"version"`
 	// Kind, such as `ConfigMap`.
 	Kind string `json:"kind"`
+	// CustomResourceDefinition of a kind that is not built into Kubernetes, for `plural`, `scope` and the types of expressions.
+	// argoperator does not generate it.
+	CRD *ChildCRD `json:"crd,omitempty"`
 	// Resource name in the URL.
-	// +defaultText=of a built-in kind its own, else the English plural of `kind`
+	// +defaultText=of a built-in kind or of `crd`, else the English plural of `kind`
 	Plural string `json:"plural,omitempty"`
 	// Whether objects of the kind are in a namespace.
-	// +defaultText=of a built-in kind its own, else `Namespaced`
+	// +defaultText=of a built-in kind or of `crd`, else `Namespaced`
 	Scope string `json:"scope,omitempty"              jsonschema:"enum=Namespaced,enum=Cluster"`
 	// Whether the kind has a status subresource that the operator may write.
 	// +default=false

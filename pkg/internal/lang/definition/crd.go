@@ -7,6 +7,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
@@ -26,6 +27,32 @@ func (c *checker) readCRD() {
 	} else {
 		c.doubtfulCRD = true
 	}
+}
+
+// readExisting completes an existing kind from its CustomResourceDefinition.
+func (c *checker) readExisting() {
+	e, p := c.op.Spec.API.Existing, source.PathOf("spec", "api", "existing")
+	if e == nil {
+		return
+	}
+	kind := v1alpha1.Child{APIVersion: apiVersionOf(e.Group, e.Version), Kind: e.Kind, CRD: e.CRD, Plural: e.Plural, Scope: e.Scope}
+	crd := c.kindOfOther(kind, p)
+	if e.CRD != nil {
+		if crd = c.crdFile(p.To("crd", "file"), e.CRD.File); crd == nil {
+			c.doubtfulCRD = true
+		}
+	}
+	if crd == nil {
+		return
+	}
+	before := len(c.found)
+	c.kindCRD(&kind, crd, p, p.To("version"))
+	e.Plural, e.Scope = kind.Plural, kind.Scope
+	if len(c.found) > before {
+		c.doubtfulCRD = true
+		return
+	}
+	c.def.ExistingCRD = crd
 }
 
 // crdFile reads a file with exactly one CustomResourceDefinition, named at a path; nil
@@ -101,6 +128,13 @@ func servedVersions(crd *apiextensionsv1.CustomResourceDefinition) []string {
 	return served
 }
 
+// hasStatus reports whether a version has a status subresource.
+func hasStatus(crd *apiextensionsv1.CustomResourceDefinition, version string) bool {
+	return slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == version && v.Subresources != nil && v.Subresources.Status != nil
+	})
+}
+
 // crdSchema returns the schema of a version of a CustomResourceDefinition, or nil.
 func crdSchema(crd *apiextensionsv1.CustomResourceDefinition, version string) *props {
 	for i := range crd.Spec.Versions {
@@ -130,7 +164,7 @@ func (c *checker) existing() {
 		return
 	}
 	known, ok := c.knownKind(kindRef{e.Group, e.Version, e.Kind, e.Plural, e.Scope}, p, p.To("kind"))
-	if ok && e.Status && !known.HasStatus() {
+	if crd := c.def.ExistingCRD; ok && e.Status && !known.HasStatus() || crd != nil && e.Status && !hasStatus(crd, e.Version) {
 		c.add(p.To("status"), diag.BadValue, fmt.Sprintf("%s has no status subresource", e.Kind), "")
 	}
 	if c.Written(source.PathOf("spec", "status")) && !e.Status && len(c.op.Spec.Status) > 0 {

@@ -30,6 +30,8 @@ type Definition struct {
 	Schemas map[string]*apiextensionsv1.JSONSchemaProps
 	// CRD is the CustomResourceDefinition of the crd form, unchanged.
 	CRD *apiextensionsv1.CustomResourceDefinition
+	// ExistingCRD is that of the existing form, if it is known.
+	ExistingCRD *apiextensionsv1.CustomResourceDefinition
 	// InferredStatus are the paths below status of fields that the definition computes
 	// and its schema does not declare. Until [Definition.InferStatus] they take any value.
 	InferredStatus [][]string
@@ -76,13 +78,22 @@ func (d *Definition) WorkingVersion() string {
 	return workingVersion(api.Versions)
 }
 
-// Schema returns the schema of a version of the API, or nil for an existing kind and
-// for an unknown version.
+// Schema returns the schema of a version of the API, or nil for an existing kind without
+// CustomResourceDefinition and for an unknown version.
 func (d *Definition) Schema(version string) *apiextensionsv1.JSONSchemaProps {
-	if d.CRD != nil {
-		return crdSchema(d.CRD, version)
+	if crd := d.GivenCRD(); crd != nil {
+		return crdSchema(crd, version)
 	}
 	return d.Schemas[version]
+}
+
+// GivenCRD returns the CustomResourceDefinition that argoperator does not make; nil if it
+// makes one, or if none is known.
+func (d *Definition) GivenCRD() *apiextensionsv1.CustomResourceDefinition {
+	if d.ExistingCRD != nil {
+		return d.ExistingCRD
+	}
+	return d.CRD
 }
 
 // ChildSchema returns the schema for a child's version from the

@@ -106,6 +106,7 @@ func one(in source.Input, doc source.Document, kinds Kinds) (*Definition, diag.L
 		return def, c.found
 	}
 	c.readCRD()
+	c.readExisting()
 	c.readTemplates()
 	c.readRelated()
 	c.readPatches()

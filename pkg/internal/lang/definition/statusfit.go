@@ -21,7 +21,7 @@ func (d *Definition) StatusProblem() string {
 // statusProblem also returns a hint for the owner of the kind.
 func (d *Definition) statusProblem() (problem, hint string) {
 	root := d.Schema(d.WorkingVersion())
-	if root == nil {
+	if e := d.Operator.Spec.API.Existing; root == nil || e != nil && !e.Status {
 		return "", ""
 	}
 	status, ok := root.Properties["status"]
@@ -44,7 +44,7 @@ func (d *Definition) statusProblem() (problem, hint string) {
 
 // computes reports whether every status write of the operator includes a field.
 func (d *Definition) computes(field string) bool {
-	if d.CRD == nil {
+	if d.GivenCRD() == nil {
 		return false // the observed state is written before it
 	}
 	_, computed := d.Operator.Spec.Status[field]
@@ -85,7 +85,7 @@ func (c *checker) statusFits() {
 	message := "the API server would reject the operator's status: " + problem
 	at := source.PathOf("spec", "status")
 	switch {
-	case c.def.CRD == nil:
+	case c.def.GivenCRD() == nil:
 		c.addKey(
 			source.PathOf("spec", "api"),
 			diag.BadSchema,
@@ -95,6 +95,10 @@ func (c *checker) statusFits() {
 	case len(c.op.Spec.Status) > 0:
 		c.addKey(at, diag.BadSchema, message, "compute every required field, or remove the key: the operator then writes no status")
 	default:
-		c.warn(source.PathOf("spec", "api", "crd"), diag.StatusNotWritten, message+"; the operator writes no status", hint)
+		form := "crd"
+		if c.def.ExistingCRD != nil {
+			form = "existing"
+		}
+		c.warn(source.PathOf("spec", "api", form), diag.StatusNotWritten, message+"; the operator writes no status", hint)
 	}
 }

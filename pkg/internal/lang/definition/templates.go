@@ -99,7 +99,11 @@ func (c *checker) graftTemplate(child *v1alpha1.Child, p source.Path, doc source
 // childCRD compares a child with the CustomResourceDefinition given for it, and takes
 // plural and scope from it.
 func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomResourceDefinition, p source.Path) {
-	head := c.head(p)
+	c.kindCRD(child, crd, p, c.head(p).To("apiVersion"))
+}
+
+// kindCRD is childCRD of a kind whose version is at another path.
+func (c *checker) kindCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomResourceDefinition, p, at source.Path) {
 	group, version := source.SplitAPIVersion(child.APIVersion)
 	names := crd.Spec.Names
 	if _, known := schema.FindBuiltin(apiVersionOf(source.SplitAPIVersion(child.APIVersion)), child.Kind); known {
@@ -116,7 +120,7 @@ func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomRes
 			p.To("crd", "file"),
 			diag.BadValue,
 			fmt.Sprintf(
-				"%s is for %s of %s, the child is %s of %s",
+				"%s is for %s of %s, and this is %s of %s",
 				child.CRD.File,
 				names.Kind,
 				crd.Spec.Group,
@@ -128,7 +132,7 @@ func (c *checker) childCRD(child *v1alpha1.Child, crd *apiextensionsv1.CustomRes
 		return
 	}
 	if served := servedVersions(crd); version != "" && !slices.Contains(served, version) {
-		c.add(head.To("apiVersion"), diag.BadValue, fmt.Sprintf("the CustomResourceDefinition serves no version %s", version),
+		c.add(at, diag.BadValue, fmt.Sprintf("the CustomResourceDefinition serves no version %s", version),
 			source.DidYouMean(version, served, "served versions"))
 	}
 	for key, value := range map[string]*string{"plural": &child.Plural, "scope": &child.Scope} {

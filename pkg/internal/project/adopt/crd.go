@@ -62,7 +62,7 @@ func ofCRD(o scaffold.Options, name string, data []byte) (scaffold.Project, diag
 		Name: o.Name, Namespace: o.Namespace, Tool: o.Tool,
 		API: scaffold.API{
 			Group: spec.Group, Kind: spec.Names.Kind, Plural: spec.Names.Plural, Version: d.WorkingVersion(),
-			Cluster: spec.Scope == apiextensionsv1.ClusterScoped, CRD: crdFile,
+			Cluster: spec.Scope == apiextensionsv1.ClusterScoped, CRD: crdFile, Existing: !o.Own,
 			NoSpec: !hasSpec && len(known.Properties) > 0,
 		},
 		Files: []scaffold.File{{Path: crdFile, Data: []byte(strings.TrimLeft(string(chosen), "\n"))}},

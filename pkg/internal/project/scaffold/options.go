@@ -23,6 +23,7 @@ type Options struct {
 	Namespace string // installation namespace; default: argo-events
 	Child     string // one of Children; default: the first
 	Logic     string // one of Languages; default: none, a template is used
+	Own       bool   // a given CustomResourceDefinition is a part of the operator; otherwise others install it
 	Tool      string // version of argoperator that the project installs; default: latest
 }
 

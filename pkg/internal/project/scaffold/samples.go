@@ -29,8 +29,8 @@ type Sample struct {
 func (p *page) learn(d *definition.Definition, findings diag.List) (notes []string, err error) {
 	api := d.Operator.Spec.API
 	plural := api.Plural
-	if d.CRD != nil {
-		plural = d.CRD.Spec.Names.Plural
+	if crd := d.GivenCRD(); crd != nil {
+		plural = crd.Spec.Names.Plural
 	}
 	p.Resource = plural + "." + p.API.Group
 	if p.Samples, notes, err = samples(d, p.API); err != nil {
@@ -64,7 +64,7 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 func samples(d *definition.Definition, api API) (out []Sample, notes []string, err error) {
 	name := strings.ToLower(api.Kind)
 	working := d.WorkingVersion()
-	if d.CRD == nil {
+	if d.GivenCRD() == nil {
 		out, err := onlySample(d, api, "samples/"+name+".yaml")
 		return out, nil, err
 	}
@@ -107,10 +107,11 @@ func onlySample(d *definition.Definition, api API, file string) ([]Sample, error
 // servedVersions returns the served versions of a given CustomResourceDefinition.
 func servedVersions(d *definition.Definition) []string {
 	var out []string
-	if d.CRD == nil {
+	crd := d.GivenCRD()
+	if crd == nil {
 		return nil
 	}
-	for _, v := range d.CRD.Spec.Versions {
+	for _, v := range crd.Spec.Versions {
 		if v.Served {
 			out = append(out, v.Name)
 		}

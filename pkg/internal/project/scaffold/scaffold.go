@@ -61,6 +61,7 @@ type API struct {
 	// CRD is the file with the kind's CustomResourceDefinition. Without one, the
 	// definition describes the kind with the following fields.
 	CRD          string
+	Existing     bool    // others install the kind
 	NoSpec       bool    // the fields are at the top level, not in spec
 	Spec, Status []Field // the schema, in the short form
 	Columns      []Column

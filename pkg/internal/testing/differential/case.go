@@ -107,6 +107,12 @@ func (c *Case) given(crd *apiextensionsv1.CustomResourceDefinition, several bool
 	if c.form == "existing-status" {
 		existing["status"] = true
 	}
+	if c.known {
+		existing["crd"] = map[string]any{"file": "thing.yaml"}
+		delete(existing, "plural")
+		delete(existing, "scope")
+		c.files["thing.yaml"] = &fstest.MapFile{Data: text(decoded[map[string]any](crd))}
+	}
 	c.spec["api"] = map[string]any{"existing": existing}
 }
 

@@ -32,6 +32,7 @@ type definition struct {
 	unwatched bool           // no event comes of related objects
 	trusting  bool           // a custom resource can fail of which lint is silent
 	form      string         // how a kind of its own is described
+	known     bool           // the definition has the schema of an existing kind
 	selected  map[string]any // the selectors of an existing kind of its own
 	spec      map[string]any
 	inChild   map[string]any // the child whose template is being drawn; nil: none
@@ -166,7 +167,9 @@ func (d *definition) ownAPI(selected map[string]any) {
 	d.selected = selected
 	d.form = oneOf(d.drawing, "api.form", "short", "short", "short", "short", "short", "openapi", "crd", "existing",
 		"existing-status", "short", "openapi", "crd", "short", "openapi", "crd")
-	d.trusting = strings.HasPrefix(d.form, "existing") // lint does not know their fields
+	existing := strings.HasPrefix(d.form, "existing")
+	d.known = existing && d.rarely("api.known", 2)
+	d.trusting = existing && !d.known // lint does not know their fields
 }
 
 // with returns a copy of a mapping with more entries, given as keys and values.

@@ -44,7 +44,7 @@ type world struct {
 
 	wasReady bool              // children have been made ready
 	inTime   map[string]bool   // the uids of children that were made while those were ready, or not wanted, that they wait for
-	late     bool              // an event came late
+	late     bool              // an event came late, or changes came in a burst
 	looked   map[string]string // by the uid of a child: its spec when its controller has observed it
 	failed   bool              // a request has failed, which a kind without conditions does not show
 }
