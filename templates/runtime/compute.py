@@ -109,7 +109,7 @@ def templated(run, cr, state, answer, live):
                 made[name] = sorted(settled)
                 continue
             missing = missing_value(entry, cr, names, made)
-            if missing and waits_for_value(run, entry, cr, names, desired, there, missing):
+            if missing and waits_for_value(run, entry, cr, names, desired, there, missing, made):
                 continue
             every = items(entry, cr, names)
             if every:
@@ -205,9 +205,9 @@ def refuse_damage(entry, cr, names):
             raise ExpressionError(f"{need['text']} has no value")
 
 
-def waits_for_value(run, entry, cr, names, desired, there, missing):
+def waits_for_value(run, entry, cr, names, desired, there, missing, made):
     """Whether a template waits for a missing value, because it wants objects. Of its live children, those that it would
-    make stay as they are; all of them if their number or their names are unknown, too."""
+    make stay as they are, and count as made if they are all; all of them stay if their number or their names are unknown, too."""
     if not is_wanted(entry, cr, names):
         return False
     try:
@@ -218,6 +218,8 @@ def waits_for_value(run, entry, cr, names, desired, there, missing):
         unknown, wanted = True, set()
     kept = there if unknown else there & wanted
     desired.kept |= kept
+    if not unknown and wanted <= kept:
+        made[entry["name"]] = sorted(kept)
     if kept and not entry.get("never"):
         desired.held.append(f"{entry['name']}: stays as it is until {missing} has a value")
     elif unknown or wanted - kept:

@@ -113,6 +113,10 @@ func TestRepeated(t *testing.T) {
 			"c0.kind": 6, "c0.text.metadata": 2, "c0.text.source": 4, "childMetadata.annotations": 4, "cr.0.sample": 4, "cr.0.tier": 1,
 			"field.0": 6, "life.1": 13, "life.1.cr.tier": 1,
 		}},
+		"a child depends on one that stays as it is": {3034418, differential.Choices{
+			"api.builtin": 9, "c0.forEach": 5, "c0.text.related": 1, "c0.text.source": 6, "c1.dependsOn": 4, "c1.forEach": 4, "children": 1,
+			"life.4": 13, "life.4.cr.replicas": 1, "others": 5, "related": 2,
+		}},
 		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
 			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
 		}},
