@@ -60,7 +60,7 @@ type changing struct {
 	name string
 	how  schema.Change // of a field of the custom resource
 	item bool          // below $item
-	of   bool          // of other objects
+	of   bool          // of other objects, or of the list
 	set  bool          // every custom resource has it
 }
 
@@ -179,6 +179,9 @@ func (c *compiler) changingReads(
 		if !slices.ContainsFunc(names, func(p *expression.Program) bool { return covered(path, p.ReadsItem()) }) {
 			out = append(out, changing{name: strings.Join(append([]string{"$item"}, path...), "."), item: true})
 		}
+	}
+	if program.ReadsIndex() && !slices.ContainsFunc(names, (*expression.Program).ReadsIndex) { // an item before this one goes
+		out = append(out, changing{name: "$index", of: true})
 	}
 	return out
 }

@@ -102,6 +102,12 @@ func TestImmutableFieldsOfItems(t *testing.T) {
 		{reason: "the name depends on it", name: "${ .metadata.name }-${ $item.name }-${ $item.role }", role: "${ $item.role }"},
 		{reason: "the name depends on the item", name: "${ .metadata.name }-${ $item | fingerprint }", role: "${ $item.role }"},
 		{reason: "the name depends on the position", name: "${ .metadata.name }-${ $index }", role: "${ $item.role }", want: "$item.role can change"},
+		{
+			reason: "the position", name: "${ .metadata.name }-${ $item.name }", role: `${ ["view", "edit"][$index] // "view" }`,
+			want: "but $index can change", hint: "update: Recreate, or keep the value out of the field",
+		},
+		{reason: "the position, of which the name depends", name: "${ .metadata.name }-${ $index }", role: `${ ["view", "edit"][$index] // "view" }`},
+		{reason: "the position in a list that never changes", markers: "immutable=true ", name: "${ .metadata.name }-${ $item.name }", role: `${ ["view", "edit"][$index] // "view" }`},
 		{reason: "all of the item", name: "${ .metadata.name }-${ $item.name }", role: "${ $item | fingerprint }", want: "but $item can change"},
 		{reason: "the list never changes", markers: "immutable=true ", name: "${ .metadata.name }-${ $item.name }", role: "${ $item.role }"},
 		{reason: "a field of the custom resource", name: "${ .metadata.name }-${ $item.name }", role: "${ .spec.role }", want: ".spec.role can change"},

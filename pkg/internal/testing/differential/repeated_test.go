@@ -117,6 +117,10 @@ func TestRepeated(t *testing.T) {
 			"api.builtin": 9, "c0.forEach": 5, "c0.text.related": 1, "c0.text.source": 6, "c1.dependsOn": 4, "c1.forEach": 4, "children": 1,
 			"life.4": 13, "life.4.cr.replicas": 1, "others": 5, "related": 2,
 		}},
+		"an item moves to another position, which cannot change": {3035485, differential.Choices{
+			"c0.adopt": 7, "c0.forEach": 4, "c1.forEach": 6, "c1.kind": 6, "c1.text.item": 1, "c1.text.source": 5, "children": 1,
+			"field.0": 3, "life.2": 1, "life.2.cr.sample": 4,
+		}},
 		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
 			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
 		}},
