@@ -67,7 +67,7 @@ var nextMarker = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 // unquotedText reports the marker before a word that is no marker, if its value is a text of
 // several words without quotes.
 func unquotedText(before []marker, text string, offset int, word string) *slip {
-	if _, known := markerRules()[word]; known || isOptional(word) || isUnique(word) || len(before) == 0 {
+	if _, known := markerRules()[word]; known || isOptional(word) || word == "unique" || len(before) == 0 {
 		return nil
 	}
 	m := before[len(before)-1]

@@ -168,6 +168,22 @@ func markerRules() map[string]markerRule {
 			`["a", "b"]`,
 			`["a", "b", "c"]`,
 		},
+		"uniqueItems": {
+			lists,
+			applyUnique,
+			"No two items are equal. For items that are texts, numbers or booleans.",
+			"[]string | uniqueItems=true",
+			`["a", "b"]`,
+			`["a", "a"]`,
+		},
+		"listMapKey": {
+			lists,
+			applyMapKeys,
+			"The fields that tell items apart, separated by commas: no two items have the same. Each needs `required=true` or a default.",
+			"[]core/v1.EnvVar | listMapKey=name",
+			`[{"name": "A"}, {"name": "B"}]`,
+			`[{"name": "A"}, {"name": "A"}]`,
+		},
 		"minProperties": {
 			maps,
 			count(func(s *props) **int64 { return &s.MinProperties }),
@@ -293,10 +309,6 @@ func (s *Form) rule(n *yaml.Node, m marker, schema *props, unknown bool, all []m
 	if !ok {
 		f := diag.Finding{Severity: diag.Error, Code: diag.UnknownMarker, Message: fmt.Sprintf("unknown marker %q", m.name)}
 		f.Hint = markerHint(m.name, fitting(rules, kind, unknown))
-		if unique := uniqueEntries(field, all); isUnique(m.name) && unique != "" {
-			f = f.Writing(s.positions.InPlaceOf(n, unique))
-			f.Hint += ": the API server allows such a rule for few, short entries"
-		}
 		f.Position = s.positions.Inside(n, m.at)
 		*s.found = append(*s.found, f)
 		return rule, false
@@ -324,6 +336,11 @@ func valueHint(m marker, schema *props) string {
 		return "separate markers with spaces, not commas: " + m.name + "=" + before
 	}
 	switch m.name {
+	case "uniqueItems":
+		if m.value == "true" {
+			return ""
+		}
+		return "write uniqueItems=true, or remove the marker"
 	case "required", "nullable", "immutable", "exclusiveMinimum", "exclusiveMaximum":
 		return fmt.Sprintf("write %s=true, or remove the marker", m.name)
 	case "default":
@@ -352,8 +369,6 @@ func fitting(rules map[string]markerRule, kind string, unknown bool) []string {
 
 func markerHint(name string, known []string) string {
 	switch word := strings.ToLower(name); {
-	case isUnique(name):
-		return "a CustomResourceDefinition does not support uniqueItems; under openAPIV3Schema, write x-kubernetes-list-type: set"
 	case isOptional(name):
 		return "remove it: a field without required=true is optional"
 	case slices.Contains(known, foreignMarkers()[word]):
@@ -411,6 +426,41 @@ func applyImmutable(s *props, m marker) error {
 		s.XValidations = append(s.XValidations, apiextensionsv1.ValidationRule{Rule: "self == oldSelf", Message: "the field is immutable"})
 	}
 	return err
+}
+
+func applyUnique(s *props, m marker) error {
+	on := false
+	if err := flag(func(*props) *bool { return &on })(s, m); err != nil || !on {
+		return err
+	}
+	if of := itemOf(s); of != nil && slices.Contains([]string{"object", "array", "map", "any"}, KindOf(of)) {
+		return fmt.Errorf("items of type %s are not compared as a whole: name the fields that tell them apart with listMapKey", KindOf(of))
+	}
+	s.XListType = new("set")
+	return nil
+}
+
+func applyMapKeys(s *props, m marker) error {
+	of := itemOf(s)
+	for _, key := range strings.Split(m.value, ",") {
+		key = strings.TrimSpace(key)
+		if key == "" || slices.Contains(s.XListMapKeys, key) {
+			return fmt.Errorf("%q is no list of different fields", m.value)
+		}
+		switch field := fieldOf(of, key); {
+		case of == nil || KindOf(of) != "object":
+			return fmt.Errorf("the items have no fields: use uniqueItems=true")
+		case field == nil:
+			return fmt.Errorf("the items have no field %s: write %s", key, source.Either(source.SortedKeys(of.Properties)))
+		case slices.Contains([]string{"object", "array", "map", "any", "int-or-string"}, KindOf(field)):
+			return fmt.Errorf("the field %s of the items is of type %s: only texts, numbers and booleans tell items apart", key, KindOf(field))
+		case field.Default == nil && !slices.Contains(of.Required, key):
+			return fmt.Errorf("the field %s of the items needs required=true or a default", key)
+		}
+		s.XListMapKeys = append(s.XListMapKeys, key)
+	}
+	s.XListType = new("map")
+	return nil
 }
 
 func applyValidation(s *props, m marker) error {

@@ -141,7 +141,7 @@ func (s *Form) choiceOf(text string) string {
 	}
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(` |"()`, r) })
 	for _, word := range words {
-		if _, marker := markerRules()[word]; marker || isOptional(word) || isUnique(word) || s.meantType(word) != "" {
+		if _, marker := markerRules()[word]; marker || isOptional(word) || word == "unique" || s.meantType(word) != "" {
 			return ""
 		}
 	}
@@ -154,39 +154,14 @@ func foreignMarkers() map[string]string {
 		"regex": "pattern", "regexp": "pattern", "match": "pattern", "matches": "pattern",
 		"values": "enum", "choices": "enum", "options": "enum",
 		"oneof": "enum", "in": "enum", "title": "description", "doc": "description", "comment": "description", "help": "description",
-		"example": "description", "rule": "validation", "cel": "validation", "readonly": "immutable", "const": "enum",
+		"example": "description",
+		"unique":  "uniqueItems", "listtype": "listMapKey", "listmapkeys": "listMapKey", "rule": "validation", "cel": "validation", "readonly": "immutable", "const": "enum",
 		"gte": "minimum", "lte": "maximum", "ge": "minimum", "le": "maximum", "initial": "default",
 	}
 }
 
 // isOptional reports whether a marker says what every field is without required=true.
 func isOptional(name string) bool { return name == "optional" || name == "omitempty" }
-
-// isUnique reports whether a marker forbids equal entries of a list.
-func isUnique(name string) bool { return name == "unique" || name == "uniqueItems" }
-
-// uniqueEntries returns the text of a list without equal entries; "" if a rule over such
-// entries would cost the API server too much.
-func uniqueEntries(text string, markers []marker) string {
-	of, isList := strings.CutPrefix(strings.TrimSpace(text), "[]")
-	if !isList {
-		return ""
-	}
-	switch of {
-	case "string":
-		of = "name" // which is short
-	case "integer", "number", "name", "label", "port":
-	default:
-		return ""
-	}
-	rest := ""
-	for _, m := range markers {
-		if m.name != "maxItems" && !isUnique(m.name) {
-			rest += " " + m.text()
-		}
-	}
-	return "[]" + of + " | maxItems=20 validation=\"self.all(a, self.exists_one(b, a == b))\"" + rest
-}
 
 // ofEntries returns, as YAML, the type of a list or a map whose markers belong to its
 // entries; "" if it is neither.
