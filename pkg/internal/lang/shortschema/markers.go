@@ -180,9 +180,9 @@ func markerRules() map[string]markerRule {
 			lists,
 			applyMapKeys,
 			"The fields that tell items apart, separated by commas: no two items have the same. Each needs `required=true` or a default.",
-			"[]core/v1.EnvVar | listMapKey=name",
-			`[{"name": "A"}, {"name": "B"}]`,
-			`[{"name": "A"}, {"name": "A"}]`,
+			"[]core/v1.LocalObjectReference | listMapKey=name",
+			`[{"name": "a"}, {"name": "b"}]`,
+			`[{"name": "a"}, {"name": "a"}]`,
 		},
 		"minProperties": {
 			maps,
