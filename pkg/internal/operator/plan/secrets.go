@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,8 +221,41 @@ func storedSecrets(p *declared) []Reason {
 // exposedSecrets warns of Secrets that become readable to users without permission to
 // read Secrets.
 func exposedSecrets(p *decided, d *definition.Definition) diag.List {
-	return slices.Concat(publishedSecrets(p, d), writtenSecrets(p, d), steppedSecrets(p, d))
+	return slices.Concat(publishedSecrets(p, d), writtenSecrets(p, d), steppedSecrets(p, d), guessedSecrets(p, d))
 }
+
+// secretKey matches keys of a Secret whose values nobody should be able to compute.
+var secretKey = regexp.MustCompile(`(?i)(passw(or)?d|pwd|passphrase|token|secret|key)$`)
+
+// guessedSecrets warns of passwords that everyone can compute who can read the custom resource.
+func guessedSecrets(p *decided, d *definition.Definition) diag.List {
+	var findings diag.List
+	for i, c := range p.Children {
+		if !c.Kind.secret() || c.Object == nil {
+			continue
+		}
+		for _, part := range c.Object.Parts() {
+			if len(part.Path) != 2 || !strings.HasSuffix(strings.ToLower(part.Path[0]), "data") || !secretKey.MatchString(part.Path[1]) {
+				continue
+			}
+			reads := part.Reads()
+			public := func(path []string) bool {
+				return len(path) == 2 && path[0] == "metadata" && slices.Contains(publicFields, path[1])
+			}
+			if len(reads) == 0 || part.UsesOthers() || part.UsesItem() || slices.ContainsFunc(reads, func(path []string) bool { return !public(path) }) {
+				continue
+			}
+			findings.Warn(d.Position(append([]string{"spec", "children", strconv.Itoa(i), "template"}, part.Path...)...), diag.SecretExposed,
+				fmt.Sprintf("%s of the Secret is computed from .%s, so everyone who can read the %s can compute it",
+					part.Path[1], strings.Join(reads[0], "."), p.API.Kind.Kind),
+				fmt.Sprintf("let the operator make a random value: remove the key, and write generate: {%s: {}} in the child", part.Path[1]))
+		}
+	}
+	return findings
+}
+
+// publicFields are those of the metadata that are no secret.
+var publicFields = []string{"name", "namespace", "uid", "creationTimestamp", "generation", "resourceVersion"}
 
 // publishedSecrets warns of Secrets on the event bus.
 func publishedSecrets(p *decided, d *definition.Definition) diag.List {
