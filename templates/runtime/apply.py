@@ -5,6 +5,7 @@ from api import ApiError, Failed, Refused, log
 from children import checked
 from compute import computed_status, failing_settled, templated, waits_for
 from dates import seconds_of
+from expiry import is_over
 from hook import exit_code_of, read_response, to_delete
 from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
 from objects import apply_child, delete, outlives, patch_others, prune
@@ -37,6 +38,8 @@ def apply(run):
 
 
 def apply_desired(run, cr, state):
+    if is_over(run, cr):
+        return 0
     alone = state["finalizing"] and not run.logic  # no template is computed any more
     listed = run.config.get("readsObjects") and not alone
     here = run.children(cr) if listed or failing_settled(run) else []
@@ -173,7 +176,8 @@ def schedule_run(run, cr, seconds):
         return
     if run.config.get("worker"):
         if run.later:  # else a Workflow that shows a reconcile, after which the worker reconciles itself
-            run.later(min(max(seconds or 0, 0), LONGEST_WAIT))
+            waits = [wait for wait in (seconds, run.left) if wait and wait > 0]
+            run.later(min(waits + [LONGEST_WAIT]) if waits else 0)
         return
     namespace, uid = run.config["namespace"], cr["metadata"]["uid"]
     name = ""

@@ -26,6 +26,7 @@ class Run:
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
         self.finalizing = False  # whether the logic is asked to clean up
         self.shown = None      # in a worker: where the Workflow is that shows the failure of a custom resource, or ""
+        self.left = None       # the seconds until the custom resource is to be deleted
         self.refers = None     # in a worker: stores what the custom resource refers to, before that is read
         self.before, self.after = {}, None  # in a worker: by uid, what the run before and this one have applied
         self.gone, self.cr = False, None  # whether there was nothing to do for the custom resource when it was read last; else what it was

@@ -11,10 +11,11 @@ import re
 import time
 
 import api
-from api import Client, Failed, log
+from api import Client, Failed, Refused, log
 from apply import apply
 from calls import Exchange, Hook, Programs, Stopped
 from due import last_run_failed
+from expiry import left
 from hook import read
 from keys import Keys
 from metrics import Metrics
@@ -267,6 +268,8 @@ class Worker:
         def first(cr):
             found.add(key_of(cr))
             operator.referrers.put(run, key_of(cr), cr)
+            if not operator.looked and not timed:
+                self.wait_for_end(run, operator, cr)
             return "its logic may want another time" if timed else ""
 
         failed = look(run, start, first=first)
@@ -274,6 +277,15 @@ class Worker:
             operator.referrers.drop(key)
         operator.looked = True
         return 1 if failed else 0
+
+    def wait_for_end(self, run, operator, cr):
+        """Comes back when a custom resource is to be deleted."""
+        try:
+            rest = left(run, cr)
+        except Refused:  # a reconcile reports it
+            return
+        if rest is not None:
+            self.keys.later((operator.name, key_of(cr)), max(rest, 0), DUE)
 
     def is_wanted(self, client, works):
         """Whether a Sensor sends events to this worker: none does if another engine works. Without an answer, all stays so."""

@@ -62,6 +62,10 @@ type Spec struct {
 	// Fields of the custom resource's status. Values may contain `${ }` expressions over the custom resource (`.`), its
 	// live children (`$children.NAME`) and related objects (`$related.NAME`). A status that logic returns takes precedence.
 	Status map[string]any `json:"status,omitempty"`
+	// jq expression over the custom resource that returns a number of seconds. The operator deletes the custom resource so long
+	// after its creation; null keeps it. Only a worker keeps such times.
+	// +defaultText=never
+	DeleteAfter string `json:"deleteAfter,omitempty"`
 	// Finalizer of each custom resource. The custom resource stays until its cleanup is done.
 	Finalizer *Finalizer `json:"finalizer,omitempty"`
 	// Engine, resync, retries and timeout of a reconcile.

@@ -3,6 +3,7 @@ import contextlib
 import http.server
 import io
 import json
+import math
 import os
 import random
 import socket
@@ -817,6 +818,78 @@ class HookTest(Case):
         timer.start()
         self.addCleanup(timer.join)
         self.assertEqual(self.hook(port, 10).call(self.run_), "")
+
+
+class ExpiryTest(WorkerCase):
+    """Custom resources that are deleted after spec.size hours, and created at midnight."""
+
+    def setUp(self):
+        super().setUp()
+        self.config["deleteAfter"] = {"expr": ["mul", ["get", ["get", ["in"], "spec"], "size"], ["lit", 3600]]}
+        self.time, self.key = "2026-02-02T00:30:00Z", ("memcached", "team.one")
+        self.cr(creationTimestamp="2026-02-02T00:00:00Z")
+
+    def reconcile(self, worker):
+        worker.keys.ask(self.key, "changed")
+        self.turn(worker)
+
+    def test_the_worker_comes_back_when_the_time_is_over(self):
+        worker = self.worker()
+        self.reconcile(worker)
+        self.assertEqual(worker.keys.due[self.key][0], self.clock.now + 1.5 * 3600)
+        self.assertIn(DEPLOYMENTS + "/one", self.cluster.objects)
+        self.time, self.cluster.log = "2026-02-02T02:00:00Z", []
+        self.clock.now += 1.5 * 3600
+        self.turn(worker)
+        self.assertNotIn(CR, self.cluster.objects)
+        self.assertEqual(self.cluster.writes(), [("DELETE", CR)])
+        preconditions = next(entry[3]["preconditions"] for entry in self.cluster.log if entry[0] == "DELETE")
+        self.assertEqual(sorted(preconditions), ["resourceVersion", "uid"])
+
+    def test_a_longer_time_counts_until_the_end(self):
+        def longer(method, path):
+            if (method, path) == ("DELETE", CR):
+                self.cluster.faults = []
+                self.cluster.put(CR, dict(self.live(), spec={"size": 5}))
+        self.time, self.cluster.faults = "2026-02-02T03:00:00Z", [longer]
+        worker = self.worker()
+        self.reconcile(worker)
+        self.assertIn(CR, self.cluster.objects)
+
+    def test_a_failed_reconcile_comes_back_too(self):
+        self.cluster.faults = [always("PATCH", DEPLOYMENTS, 422, {"reason": "Invalid", "message": "no"})]
+        worker = self.worker()
+        self.reconcile(worker)
+        self.assertEqual(worker.keys.due[self.key][0], self.clock.now + 1.5 * 3600)
+
+    def test_a_worker_that_starts_knows_the_times(self):
+        self.reconcile(self.worker())
+        self.cluster.log = []
+        worker = self.worker()
+        worker.start()
+        self.turn(worker)
+        self.assertEqual(worker.keys.length(), 0, "the custom resource needs no reconcile")
+        self.assertEqual(worker.keys.due[self.key][0], self.clock.now + 1.5 * 3600)
+        worker.keys.ask(("memcached", ""), "resync")
+        worker.keys.forget(self.key)
+        self.turn(worker)
+        self.assertNotIn(self.key, worker.keys.due, "only the first look sets them")
+
+    def test_what_stays(self):
+        cases = (("paused", {"annotations": {"argoperator.dev/paused": "true"}}), ("being deleted", {"deletionTimestamp": MIDNIGHT}))
+        for what, metadata in cases:
+            with self.subTest(what):
+                self.cluster.reset()
+                self.cr(creationTimestamp=MIDNIGHT, **metadata)
+                self.reconcile(self.worker())
+                self.assertNotIn(("DELETE", CR), self.cluster.writes())
+        for what, after in (("null", ["lit", None]), ("a text", ["lit", "1h"]), ("no number", ["lit", math.inf])):
+            with self.subTest(what):
+                self.cluster.reset()
+                self.cr(creationTimestamp=MIDNIGHT)
+                self.config["deleteAfter"] = {"expr": after}
+                self.reconcile(self.worker())
+                self.assertNotIn(("DELETE", CR), self.cluster.writes())
 
 
 class LookTest(WorkerCase):

@@ -49,7 +49,7 @@ type Vars struct {
 }
 
 // Expression compiles a bare jq expression, or one in `${ }`. want is the kind of its
-// result: "boolean", "array" or "" for any.
+// result: "boolean", "array", "number" (or null) or "" for any.
 func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 	c := &templates{scope: scope, condition: want == "boolean", loop: want == "array"}
 	c.assume()
@@ -59,6 +59,8 @@ func Expression(source string, scope Scope, want string) (*Program, []Problem) {
 			c.wantBoolean(e)
 		case "array":
 			c.wantArray(e)
+		case "number":
+			c.wantKind(nil, e.kinds, schema.Of(schema.Number), "compute a number, such as .spec.hours * 3600")
 		}
 	})
 	if e == nil {

@@ -161,6 +161,22 @@ func (c *compiler) commonMetadata(children []Child) {
 	}
 }
 
+// deleteAfter compiles when custom resources are deleted.
+func (c *compiler) deleteAfter() json.RawMessage {
+	text := c.d.Operator.Spec.DeleteAfter
+	if text == "" {
+		return nil
+	}
+	scope := c.scope
+	scope.NoChildren, scope.Children, scope.Related = "deleteAfter may read only the custom resource", nil, nil
+	if c.expression(text, scope, "number", "spec", "deleteAfter") == nil {
+		return nil
+	}
+	node, problems := scope.BareForPod(text)
+	c.report(problems, "spec", "deleteAfter")
+	return encode(node)
+}
+
 // sameObject reports whether two children are certainly one object.
 func (c Child) sameObject(other Child) bool {
 	if c.ObjectName == nil || other.ObjectName == nil || c.ForEach != nil || other.ForEach != nil {

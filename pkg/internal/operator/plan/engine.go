@@ -90,6 +90,9 @@ func onlyWorker(d *definition.Definition) []Reason {
 	if d.Operator.Spec.Install.Group != "" {
 		list = append(list, Reason{Path: []string{"spec", "install", "group"}, Message: "the operators of a group share a worker"})
 	}
+	if d.Operator.Spec.DeleteAfter != "" {
+		list = append(list, Reason{Path: []string{"spec", "deleteAfter"}, Message: "only a worker keeps the times"})
+	}
 	if *d.Operator.Spec.Reconcile.Shards > 1 {
 		list = append(list, Reason{Path: []string{"spec", "reconcile", "shards"}, Message: "only workers can share the custom resources"})
 	}

@@ -96,6 +96,10 @@ func reconcilerGrants(p *configured) []Grant {
 		read.Verbs = append(read.Verbs, "list")
 		read.Reason += "; find those that need one"
 	}
+	if p.Runtime.DeleteAfter != nil {
+		read.Verbs = append(read.Verbs, "delete")
+		read.Reason += "; delete it after its time"
+	}
 	if p.Reconcile.Finalizer != "" {
 		read.Verbs = append(read.Verbs, "patch")
 		read.Reason += "; add and remove the finalizer"

@@ -33,6 +33,7 @@ type declared struct {
 	Shared   Shared
 	Install  Install
 
+	deleteAfter   json.RawMessage // how many seconds after its creation a custom resource is deleted
 	childMetadata json.RawMessage // labels and annotations of the children that logic makes, for the pod
 }
 
@@ -99,7 +100,7 @@ func declare(d *definition.Definition) (declared, diag.List) {
 	if spec.Install.DedicatedWorker {
 		out.Names.Worker = out.dedicatedWorker()
 	}
-	out.API, out.childMetadata = withSchemas(base, d), c.common
+	out.API, out.childMetadata, out.deleteAfter = withSchemas(base, d), c.common, c.deleteAfter()
 	out.chooseNamespaces(d)
 	return out, c.findings
 }
@@ -390,6 +391,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		EventSource:       p.Names.EventSource,
 		Sensors:           []string{p.Names.Sensor},
 		ChildMetadata:     p.childMetadata,
+		DeleteAfter:       p.deleteAfter,
 	}
 	children, _ := ordered(p.Children)
 	for _, c := range children {

@@ -67,6 +67,7 @@ type workerCommand struct {
 	Operator string          `json:"operator,omitempty"` // of the event
 	Key      string          `json:"key"`                // of several operators, with the name of one
 	Start    bool            `json:"start,omitempty"`    // the look of a worker that has just started
+	Now      int64           `json:"now,omitempty"`      // the time of the cluster, in seconds; 0: the clock has it
 }
 
 type workerResult struct {
@@ -173,6 +174,9 @@ func (w *worker) do(ctx context.Context, command workerCommand) (workerResult, e
 		return workerResult{}, w.startErr
 	}
 	w.ctx, w.records, w.callErr = ctx, nil, nil
+	if w.s.remote == nil {
+		command.Now = w.s.now().Add(w.s.later).Unix()
+	}
 	w.s.progress("Deployment %s", w.record.Name)
 	select {
 	case w.commands <- command:

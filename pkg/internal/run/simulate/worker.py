@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.parse
 
+import expiry
 from calls import Hook, Programs
 from report import last_output
 from run import deep_thread, read_configs, utc_now
@@ -96,6 +97,8 @@ def main(env, arguments):
     client, result = worker.client(), {}
     while True:
         command, turns = simulation.ask("next", result), []
+        if "now" in command:
+            expiry.now_of = lambda _, now=command["now"]: now
         requested = []
         if command.get("event"):
             requested = worker.turns_for(command["operator"], command["event"])
