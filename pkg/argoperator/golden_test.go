@@ -90,6 +90,7 @@ func TestGolden(t *testing.T) {
 				t.Fatalf("two runs differ:\n%s", diff)
 			}
 			checkObjects(t, name, result)
+			checkPositions(t, result)
 			goldenfile.Compare(t, filepath.Join(root, "testdata", "golden", name+".yaml"), textOf(t, goldens[row].of(t, result)))
 		})
 	}
@@ -105,6 +106,22 @@ func TestGolden(t *testing.T) {
 	for _, g := range goldens {
 		if !slices.Contains(names, g.operator+".yaml") {
 			t.Errorf("goldens has a row for %s, which is not an operator", g.operator)
+		}
+	}
+}
+
+// checkPositions compares the place of each object's kind with the apply order.
+func checkPositions(t *testing.T, result argoperator.Result) {
+	t.Helper()
+	last := manifest.Position(&corev1.Pod{}) // after all: no operator has a Pod
+	for _, o := range result.Operators {
+		before := 0
+		for _, object := range o.Objects {
+			at := manifest.Position(object)
+			if at < before && object.GetObjectKind().GroupVersionKind().Kind != "ClusterRole" || at >= last {
+				t.Errorf("%T has the position %d after %d of %d", object, at, before, last-1)
+			}
+			before = at
 		}
 	}
 }

@@ -7,6 +7,7 @@ package manifest
 
 import (
 	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -25,28 +26,41 @@ type Object interface {
 // here and in argo.NewObject.
 var builders = []struct {
 	build       func(*plan.Plan) []Object
-	own, shared bool // in a group, each operator has it for itself, or all have it together
+	kinds       []string // of the objects
+	own, shared bool     // in a group, each operator has it for itself, or all have it together
 }{
-	{customResourceDefinitions, true, false},
-	{serviceAccounts, false, true},
-	{tokenSecrets, false, true},
-	{clusterRoles, false, true},
-	{userRoles, true, false},
-	{clusterRoleBindings, false, true},
-	{roles, false, true},
-	{roleBindings, false, true},
-	{admissionPolicies, true, true},
-	{networkPolicies, false, true},
-	{eventBuses, false, true},
-	{configMaps, false, true},
-	{workflowTemplates, false, true},
-	{cronWorkflows, false, true},
-	{workerServices, false, true},
-	{workers, false, true},
-	{eventSources, false, true},
-	{sensors, false, true},
-	{podMonitors, false, true},
-	{prometheusRules, false, true},
+	{customResourceDefinitions, []string{"CustomResourceDefinition"}, true, false},
+	{serviceAccounts, []string{"ServiceAccount"}, false, true},
+	{tokenSecrets, []string{"Secret"}, false, true},
+	{clusterRoles, []string{"ClusterRole"}, false, true},
+	{userRoles, []string{"ClusterRole"}, true, false},
+	{clusterRoleBindings, []string{"ClusterRoleBinding"}, false, true},
+	{roles, []string{"Role"}, false, true},
+	{roleBindings, []string{"RoleBinding"}, false, true},
+	{admissionPolicies, []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}, true, true},
+	{networkPolicies, []string{"NetworkPolicy"}, false, true},
+	{eventBuses, []string{"EventBus"}, false, true},
+	{configMaps, []string{"ConfigMap"}, false, true},
+	{workflowTemplates, []string{"WorkflowTemplate"}, false, true},
+	{cronWorkflows, []string{"CronWorkflow"}, false, true},
+	{workerServices, []string{"Service"}, false, true},
+	{workers, []string{"Deployment"}, false, true},
+	{eventSources, []string{"EventSource"}, false, true},
+	{sensors, []string{"Sensor"}, false, true},
+	{podMonitors, []string{"PodMonitor"}, false, true},
+	{prometheusRules, []string{"PrometheusRule"}, false, true},
+}
+
+// Position returns the place of an object's kind in apply order, from 1. It does not depend on
+// the other objects.
+func Position(o Object) int {
+	kind := o.GetObjectKind().GroupVersionKind().Kind
+	for i, b := range builders {
+		if slices.Contains(b.kinds, kind) {
+			return i + 1
+		}
+	}
+	return len(builders) + 1
 }
 
 // Build returns the objects of an operator in apply order. A builder returns no object

@@ -74,10 +74,19 @@ func component(o manifest.Object) string {
 	return "operator"
 }
 
-// ComponentFiles returns the names of the objects' files: the directory of the
-// component, then kind and name, and the namespace if several objects have the same
-// kind and name.
+// ComponentFiles returns the names of the objects' files, in the directories of the
+// components.
 func ComponentFiles(objects []manifest.Object) []string {
+	names := distinctNames(objects)
+	for i, o := range objects {
+		names[i] = path.Join(component(o), names[i]+".yaml")
+	}
+	return names
+}
+
+// distinctNames returns kinds and names, with the namespace if several objects have the same
+// kind and name.
+func distinctNames(objects []manifest.Object) []string {
 	shared := map[string]int{}
 	for _, o := range objects {
 		shared[kindAndName(o)]++
@@ -88,7 +97,7 @@ func ComponentFiles(objects []manifest.Object) []string {
 		if shared[name] > 1 && o.GetNamespace() != "" {
 			name += "-in-" + o.GetNamespace()
 		}
-		names[i] = path.Join(component(o), name+".yaml")
+		names[i] = name
 	}
 	return names
 }

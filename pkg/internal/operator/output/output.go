@@ -158,16 +158,17 @@ func List(items []map[string]any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// oneFileEach names the files so that they sort in apply order.
+// oneFileEach names the files so that they sort in apply order, by the places of their kinds: an
+// object more renames no other file.
 func oneFileEach(objects []manifest.Object) ([]File, error) {
-	width := max(2, len(fmt.Sprint(len(objects))))
+	names := distinctNames(objects)
 	files := make([]File, len(objects))
 	for i, o := range objects {
 		data, err := Marshal(o)
 		if err != nil {
 			return nil, err
 		}
-		files[i] = File{Name: fmt.Sprintf("%0*d-%s.yaml", width, i+1, kindAndName(o)), Data: data}
+		files[i] = File{Name: fmt.Sprintf("%02d-%s.yaml", manifest.Position(o), names[i]), Data: data}
 	}
 	return files, nil
 }
