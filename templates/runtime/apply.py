@@ -40,6 +40,8 @@ def apply(run):
 def apply_desired(run, cr, state):
     if is_over(run, cr):
         return 0
+    if state["finalizing"] and run.config.get("deletesInReverse"):
+        return delete_in_reverse(run, cr, state)
     alone = state["finalizing"] and not run.logic  # no template is computed any more
     listed = run.config.get("readsObjects") and not alone
     here = run.children(cr) if listed or failing_settled(run) else []
@@ -154,6 +156,33 @@ def finalize(run, cr, generation, response, status):
         schedule_run(run, cr, response.get("resyncAfterSeconds"))
         return 0
     return remove_finalizer(run, cr)
+
+
+def delete_in_reverse(run, cr, state):
+    """Deletes the children that were made last, and the others when those are gone; then removes the finalizer."""
+    _, failures = patch_others(run, cr, state, [])
+    position = {entry["name"]: index for index, entry in enumerate(run.config["children"])}
+    for _ in range(len(position) + 1):
+        left = [child for child in run.children(cr) if not outlives(run, cr, child)]
+        if not left:
+            return remove_finalizer(run, cr)
+        last = max(position[run.declared(child)["name"]] for child in left)
+        waits = [child for child in left if position[run.declared(child)["name"]] == last]
+        doomed = [child for child in waits if not child["metadata"].get("deletionTimestamp")]
+        for child in doomed:
+            entry = run.declared(child)
+            policy = "Background" if entry.get("generate") else "Foreground"  # no event says when such a Secret is gone
+            failure = delete(run, entry, child, lambda now: belongs(run, cr, now), policy)
+            failures += [failure] if failure else []
+        if failures or not doomed:
+            break
+    if failures:
+        record_failure(run, cr, state["generation"], "; ".join(map(str, failures)), None)
+        return min(failure.code for failure in failures)
+    waiting = "waiting for " + ", ".join(map(display_name, waits))
+    log(f"finalizing: {waiting}; its event continues")
+    write_status(run, cr, state["generation"], {}, [condition("Ready", "False", "Finalizing", waiting)])
+    return 0
 
 
 def delete_related(run, doomed):

@@ -478,6 +478,11 @@ type Finalizer struct {
 	// Name of the finalizer.
 	// +defaultText=`GROUP/OPERATOR-cleanup`, with the group of the API
 	Name string `json:"name,omitempty"`
+	// In which order children are deleted with their custom resource: `Parallel` all at once, `Reverse` in the reverse of the
+	// order in which they are made, and each only when the one before is gone, with what it owns. Not with logic, which decides
+	// itself.
+	// +default=Parallel
+	DeletionOrder string `json:"deletionOrder,omitempty" jsonschema:"enum=Parallel,enum=Reverse"`
 }
 
 // Reconcile is the engine of the operator, with its resync, retries and timeout.

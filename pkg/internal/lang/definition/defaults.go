@@ -41,6 +41,7 @@ func (c *checker) defaults() {
 		}
 	}
 	if spec.Finalizer != nil {
+		fill(&spec.Finalizer.DeletionOrder, "Parallel")
 		fill(&spec.Finalizer.Name, v1alpha1.DefaultFinalizer(c.group(), c.op.Metadata.Name))
 	}
 	defaultReconcile(&spec.Reconcile)

@@ -95,9 +95,12 @@ func (c *checker) stepsEngine() {
 	}
 }
 
-// finalizer checks its name.
+// finalizer checks its name, and the order of deletions.
 func (c *checker) finalizer() {
 	f, p := c.op.Spec.Finalizer, source.PathOf("spec", "finalizer", "name")
+	if at := source.PathOf("spec", "finalizer", "deletionOrder"); f != nil && f.DeletionOrder == "Reverse" && c.op.Spec.Logic != nil {
+		c.addKey(at, diag.ConflictingKeys, "the logic decides in which order its children are deleted", "remove the key")
+	}
 	if f == nil || !c.Written(p) || !c.has(f.Name, p) {
 		return
 	}

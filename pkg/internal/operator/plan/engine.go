@@ -181,6 +181,9 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 		add("it keeps what it observes in annotations, which the API server counts as another generation of a "+p.API.Kind.Kind+
 			": it would react to itself without end", "api", "existing")
 	}
+	if p.deletesInReverse {
+		add("deleting one child after the other needs a pod", "finalizer", "deletionOrder")
+	}
 	if s.Finalizer != nil && !inStatus {
 		add("the status of this kind cannot store the list of children to delete", "finalizer")
 	}

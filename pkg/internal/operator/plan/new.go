@@ -33,8 +33,9 @@ type declared struct {
 	Shared   Shared
 	Install  Install
 
-	deleteAfter   json.RawMessage // how many seconds after its creation a custom resource is deleted
-	childMetadata json.RawMessage // labels and annotations of the children that logic makes, for the pod
+	deletesInReverse bool            // children are deleted one after the other, with their custom resource
+	deleteAfter      json.RawMessage // how many seconds after its creation a custom resource is deleted
+	childMetadata    json.RawMessage // labels and annotations of the children that logic makes, for the pod
 }
 
 // decided adds how the operator runs.
@@ -101,6 +102,7 @@ func declare(d *definition.Definition) (declared, diag.List) {
 		out.Names.Worker = out.dedicatedWorker()
 	}
 	out.API, out.childMetadata, out.deleteAfter = withSchemas(base, d), c.common, c.deleteAfter()
+	out.deletesInReverse = spec.Finalizer != nil && spec.Finalizer.DeletionOrder == "Reverse"
 	out.chooseNamespaces(d)
 	return out, c.findings
 }
@@ -392,6 +394,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		Sensors:           []string{p.Names.Sensor},
 		ChildMetadata:     p.childMetadata,
 		DeleteAfter:       p.deleteAfter,
+		DeletesInReverse:  p.deletesInReverse,
 	}
 	children, _ := ordered(p.Children)
 	for _, c := range children {

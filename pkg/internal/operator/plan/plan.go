@@ -397,13 +397,14 @@ type Runtime struct {
 	Parameters        []string         `json:"parameters"`
 	SensorTemplates   bool             `json:"sensorTemplates,omitempty"` // the Sensor computes the children
 	Related           []RuntimeRelated `json:"related,omitempty"`
-	ReadsObjects      bool             `json:"readsObjects,omitempty"`  // children are computed from other objects
-	Existing          bool             `json:"existing,omitempty"`      // another operator, or Kubernetes, owns the parent's kind
-	Decorate          bool             `json:"decorate,omitempty"`      // the logic may set labels and annotations on the parent
-	Patches           []RuntimeKind    `json:"patches,omitempty"`       // objects of others of which fields are set
-	DeleteAfter       json.RawMessage  `json:"deleteAfter,omitempty"`   // in how many seconds after its creation a custom resource is deleted
-	ChildMetadata     json.RawMessage  `json:"childMetadata,omitempty"` // labels and annotations of the children that the logic makes
-	Timer             string           `json:"timer,omitempty"`         // the WorkflowTemplate of delayed runs that the logic requests
+	ReadsObjects      bool             `json:"readsObjects,omitempty"`     // children are computed from other objects
+	Existing          bool             `json:"existing,omitempty"`         // another operator, or Kubernetes, owns the parent's kind
+	Decorate          bool             `json:"decorate,omitempty"`         // the logic may set labels and annotations on the parent
+	Patches           []RuntimeKind    `json:"patches,omitempty"`          // objects of others of which fields are set
+	DeletesInReverse  bool             `json:"deletesInReverse,omitempty"` // with the custom resource, children are deleted one after the other
+	DeleteAfter       json.RawMessage  `json:"deleteAfter,omitempty"`      // in how many seconds after its creation a custom resource is deleted
+	ChildMetadata     json.RawMessage  `json:"childMetadata,omitempty"`    // labels and annotations of the children that the logic makes
+	Timer             string           `json:"timer,omitempty"`            // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource       string           `json:"eventSource"`
 	Sensors           []string         `json:"sensors"`
 	EmitsEvents       bool             `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready

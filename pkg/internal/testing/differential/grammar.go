@@ -427,7 +427,9 @@ func (d *definition) status() {
 // settings draws how the operator works, apart from its engine.
 func (d *definition) settings() {
 	reconcile, install := map[string]any{}, map[string]any{}
-	switch oneOf(d.drawing, "finalizer", "", "", "", "default", "named") {
+	switch oneOf(d.drawing, "finalizer", "", "", "", "default", "named", "", "reverse") {
+	case "reverse":
+		d.spec["finalizer"] = map[string]any{"deletionOrder": "Reverse"}
 	case "default":
 		d.spec["finalizer"] = map[string]any{}
 	case "named":
