@@ -59,7 +59,7 @@ func (c *cluster) playGenerated(t *testing.T, engine string) {
 		t.Error("the key has not 3 bytes")
 	}
 
-	t.Log("an edit, a restart and a resync change nothing of it")
+	t.Log("an edit, a restart and a resync change no value")
 	o.merge(t, accountKind, cr, `{"spec":{"user":"me"}}`)
 	same("an edit", secret("one", "username", "me"), first)
 	o.merge(t, secretsGVR, first, `{"metadata":{"annotations":{"argoperator.dev/definition":"older"}}}`)

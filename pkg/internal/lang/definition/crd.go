@@ -168,7 +168,8 @@ func (c *checker) existing() {
 		c.add(p.To("status"), diag.BadValue, fmt.Sprintf("%s has no status subresource", e.Kind), "")
 	}
 	if p := source.PathOf("spec", "deleteAfter"); c.Written(p) {
-		c.addKey(p, diag.ConflictingKeys, "objects of an existing kind belong to others, so the operator does not delete them", "remove the key")
+		c.addKey(p, diag.ConflictingKeys, "objects of an existing kind belong to others, so the operator does not delete them",
+			"remove the key")
 	}
 	if c.Written(source.PathOf("spec", "status")) && !e.Status && len(c.op.Spec.Status) > 0 {
 		c.addKey(source.PathOf("spec", "status"), diag.ConflictingKeys, "the operator does not write the status of an existing kind",

@@ -453,7 +453,8 @@ func applyMapKeys(s *props, m marker) error {
 		case field == nil:
 			return fmt.Errorf("the items have no field %s: write %s", key, source.Either(source.SortedKeys(of.Properties)))
 		case slices.Contains([]string{"object", "array", "map", "any", "int-or-string"}, KindOf(field)):
-			return fmt.Errorf("the field %s of the items is of type %s: only texts, numbers and booleans tell items apart", key, KindOf(field))
+			return fmt.Errorf("the field %s of the items is of type %s: only texts, numbers and booleans tell items apart",
+				key, KindOf(field))
 		case field.Default == nil && !slices.Contains(of.Required, key):
 			return fmt.Errorf("the field %s of the items needs required=true or a default", key)
 		}

@@ -154,8 +154,8 @@ func foreignMarkers() map[string]string {
 		"regex": "pattern", "regexp": "pattern", "match": "pattern", "matches": "pattern",
 		"values": "enum", "choices": "enum", "options": "enum",
 		"oneof": "enum", "in": "enum", "title": "description", "doc": "description", "comment": "description", "help": "description",
-		"example": "description",
-		"unique":  "uniqueItems", "listtype": "listMapKey", "listmapkeys": "listMapKey", "rule": "validation", "cel": "validation", "readonly": "immutable", "const": "enum",
+		"example": "description", "unique": "uniqueItems", "listtype": "listMapKey", "listmapkeys": "listMapKey", "rule": "validation",
+		"cel": "validation", "readonly": "immutable", "const": "enum",
 		"gte": "minimum", "lte": "maximum", "ge": "minimum", "le": "maximum", "initial": "default",
 	}
 }

@@ -401,8 +401,8 @@ type Runtime struct {
 	Existing          bool             `json:"existing,omitempty"`         // another operator, or Kubernetes, owns the parent's kind
 	Decorate          bool             `json:"decorate,omitempty"`         // the logic may set labels and annotations on the parent
 	Patches           []RuntimeKind    `json:"patches,omitempty"`          // objects of others of which fields are set
-	DeletesInReverse  bool             `json:"deletesInReverse,omitempty"` // with the custom resource, children are deleted one after the other
-	DeleteAfter       json.RawMessage  `json:"deleteAfter,omitempty"`      // in how many seconds after its creation a custom resource is deleted
+	DeletesInReverse  bool             `json:"deletesInReverse,omitempty"` // children are deleted one after the other
+	DeleteAfter       json.RawMessage  `json:"deleteAfter,omitempty"`      // the seconds from its creation to its deletion
 	ChildMetadata     json.RawMessage  `json:"childMetadata,omitempty"`    // labels and annotations of the children that the logic makes
 	Timer             string           `json:"timer,omitempty"`            // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource       string           `json:"eventSource"`

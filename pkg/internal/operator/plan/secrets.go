@@ -235,20 +235,24 @@ func guessedSecrets(p *decided, d *definition.Definition) diag.List {
 			continue
 		}
 		for _, part := range c.Object.Parts() {
-			if len(part.Path) != 2 || !strings.HasSuffix(strings.ToLower(part.Path[0]), "data") || !secretKey.MatchString(part.Path[1]) {
+			inData := len(part.Path) == 2 && strings.HasSuffix(strings.ToLower(part.Path[0]), "data")
+			if !inData || !secretKey.MatchString(part.Path[1]) {
 				continue
 			}
 			reads := part.Reads()
 			public := func(path []string) bool {
 				return len(path) == 2 && path[0] == "metadata" && slices.Contains(publicFields, path[1])
 			}
-			if len(reads) == 0 || part.UsesOthers() || part.UsesItem() || slices.ContainsFunc(reads, func(path []string) bool { return !public(path) }) {
+			secret := slices.ContainsFunc(reads, func(path []string) bool { return !public(path) })
+			if len(reads) == 0 || secret || part.UsesOthers() || part.UsesItem() {
 				continue
 			}
-			findings.Warn(d.Position(append([]string{"spec", "children", strconv.Itoa(i), "template"}, part.Path...)...), diag.SecretExposed,
+			at := append([]string{"spec", "children", strconv.Itoa(i), "template"}, part.Path...)
+			findings.Warn(d.Position(at...), diag.SecretExposed,
 				fmt.Sprintf("%s of the Secret is computed from .%s, so everyone who can read the %s can compute it",
 					part.Path[1], strings.Join(reads[0], "."), p.API.Kind.Kind),
-				fmt.Sprintf("let the operator make a random value: remove the key, and write generate: {%s: {}} in the child", part.Path[1]))
+				fmt.Sprintf("let the operator make a random value: remove the key, and write generate: {%s: {}} in the child",
+					part.Path[1]))
 		}
 	}
 	return findings

@@ -269,14 +269,14 @@ func TestKeys(t *testing.T) {
 
 // notDrawn are the keys that the grammar does not draw, with those below them, and why.
 var notDrawn = map[string]string{
-	"deleteAfter":                                    "what comes with time: testdata/behaviour/expiring tests it",
-	"logic":                                          "a program of the user, which can do anything: the examples and testdata/ports test it",
-	"related[].delete":                               "only logic uses it",
-	"related[].crd":                                  "as in children",
-	"api.existing.decorate":                          "only logic uses it",
-	"api.versions[].scale":                           "a subresource that the operator does not use: TestResources of kube/resource tests it",
-	"api.versions[].selectableFields":                "for clients; the operator does not use it",
-	"api.versions[].columns[].type":                  "what kubectl shows; the operator does not use it",
+	"deleteAfter":                     "what comes with time: testdata/behaviour/expiring tests it",
+	"logic":                           "a program of the user, which can do anything: the examples and testdata/ports test it",
+	"related[].delete":                "only logic uses it",
+	"related[].crd":                   "as in children",
+	"api.existing.decorate":           "only logic uses it",
+	"api.versions[].scale":            "a subresource that the operator does not use: TestResources of kube/resource tests it",
+	"api.versions[].selectableFields": "for clients; the operator does not use it",
+	"api.versions[].columns[].type":   "what kubectl shows; the operator does not use it",
 	"api.versions[].validations[].messageExpression": "the text of a rejection",
 	"api.versions[].validations[].fieldPath":         "the text of a rejection",
 	"children[].apiVersion":                          "of children that logic makes",
