@@ -237,6 +237,9 @@ func (a *analyser) query(q *gojq.Query, in value, names *env) result {
 		if loses(q.Right, names) {
 			a.lost = append(a.lost, [2]int{from, len(a.reads)})
 		}
+		if digests(q.Right, names) {
+			a.digested = append(a.digested, [2]int{from, len(a.reads)})
+		}
 		return left.then(a.query(q.Right, left.value, names))
 	case q.Op == gojq.OpComma:
 		left, right := a.query(q.Left, in, names), a.query(q.Right, in, names)

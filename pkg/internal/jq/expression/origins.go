@@ -163,6 +163,21 @@ func loses(q *gojq.Query, names *env) bool {
 	return q.Term.Type == gojq.TermTypeFunc && losesAll(q.Term.Func, names) && q.Term.Func.Name != "keys"
 }
 
+// digests reports whether a filter yields a fingerprint of its input.
+func digests(q *gojq.Query, names *env) bool {
+	switch {
+	case len(q.FuncDefs) > 0 || len(q.Patterns) > 0:
+		return false
+	case q.Op == gojq.OpPipe:
+		return digests(q.Left, names) || !loses(q.Left, names) && digests(q.Right, names)
+	case q.Term == nil:
+		return false
+	case q.Term.Type == gojq.TermTypeQuery:
+		return digests(q.Term.Query, names)
+	}
+	return q.Term.Type == gojq.TermTypeFunc && q.Term.Func.Name == "fingerprint" && losesAll(q.Term.Func, names)
+}
+
 // losesAll reports whether a function is one of losingFunctions, and not one that the
 // expression defines.
 func losesAll(f *gojq.Func, names *env) bool {
