@@ -113,6 +113,9 @@ const maxEnum = 64
 func (w *stepper) others(n *node, name string, value any) (parts, values []any) {
 	m := w.schema.maker(fixed(), smallest)
 	d := m.demandOf(n, nil)
+	if n.Type == "" && !n.XIntOrString {
+		parts = w.ofTypes()
+	}
 	switch value := value.(type) {
 	case bool:
 		parts = append(parts, !value)
@@ -162,6 +165,20 @@ func (d *demand) limits(whole bool) []any {
 
 // maxLength limits the items of the lists of variants.
 const maxLength = 8
+
+// ofTypes returns a value of each type whose name a condition compares with.
+func (w *stepper) ofTypes() []any {
+	values := map[string]any{
+		"string": "text", "number": int64(1), "boolean": true, "array": []any{"item"}, "object": map[string]any{"key": "value"},
+	}
+	var out []any
+	for _, word := range w.words {
+		if name, is := word.(string); is && values[name] != nil {
+			out = append(out, values[name])
+		}
+	}
+	return out
+}
 
 // lengths returns lists that have as many items as a condition compares with.
 func (w *stepper) lengths(n *node, name string, value any) []any {

@@ -121,6 +121,10 @@ func TestRepeated(t *testing.T) {
 			"c0.adopt": 7, "c0.forEach": 4, "c1.forEach": 6, "c1.kind": 6, "c1.text.item": 1, "c1.text.source": 5, "children": 1,
 			"field.0": 3, "life.2": 1, "life.2.cr.sample": 4,
 		}},
+		"a condition asks for the type of any value": {3036363, differential.Choices{
+			"c0.adopt": 7, "c0.forEach": 4, "c1.kind": 7, "c1.pod": 2, "c1.when": 4, "c1.when.any": 1, "children": 1, "field.0": 13,
+			"life.4": 3, "life.4.cr.f0": 5, "life.4.cr.sample": 5,
+		}},
 		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
 			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
 		}},
