@@ -101,8 +101,7 @@ func TestDeletedInOrder(t *testing.T) {
 			o := c.install(t, "deleted-in-order/"+engine, forEngine(t, "../testdata/behaviour/deleted-in-order", engine, ""))
 			stacks := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "stacks"}
 			cr := o.create(t, "example.com/v1", "stacks", nsA, "one", map[string]any{"parts": []any{"a", "b"}})
-			o.awaitReady(t, stacks, cr)
-			held := c.await(t, "a part", slow, deployments, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 2 }).ownedBy(cr)[0]
+			held := c.await(t, "two parts", slow, deployments, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 2 }).ownedBy(cr)[0]
 			o.merge(t, deployments, held, `{"metadata":{"finalizers":["example.com/backup"]}}`)
 
 			t.Log("the parts go before what they depend on, and one of them is held")
