@@ -63,6 +63,9 @@ func Position(o Object) int {
 	return len(builders) + 1
 }
 
+// Positions is the number of places.
+func Positions() int { return len(builders) }
+
 // Build returns the objects of an operator in apply order. A builder returns no object
 // if the plan needs none.
 func Build(p *plan.Plan) []Object {

@@ -158,17 +158,20 @@ func List(items []map[string]any) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// oneFileEach names the files so that they sort in apply order, by the places of their kinds: an
-// object more renames no other file.
+// oneFileEach names the files so that they sort in the order of the objects, by the places of
+// their kinds: an object more renames no other file. Objects to delete are in reverse.
 func oneFileEach(objects []manifest.Object) ([]File, error) {
-	names := distinctNames(objects)
+	names, place := distinctNames(objects), manifest.Position
+	if len(objects) > 0 && place(objects[0]) > place(objects[len(objects)-1]) {
+		place = func(o manifest.Object) int { return manifest.Positions() + 1 - manifest.Position(o) }
+	}
 	files := make([]File, len(objects))
 	for i, o := range objects {
 		data, err := Marshal(o)
 		if err != nil {
 			return nil, err
 		}
-		files[i] = File{Name: fmt.Sprintf("%02d-%s.yaml", manifest.Position(o), names[i]), Data: data}
+		files[i] = File{Name: fmt.Sprintf("%02d-%s.yaml", place(o), names[i]), Data: data}
 	}
 	return files, nil
 }

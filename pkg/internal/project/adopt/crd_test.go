@@ -78,7 +78,7 @@ func TestFromCRD(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Kind: tt.kind}, "./dir/f.yaml", []byte(tt.data))
+			p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Kind: tt.kind, Own: true}, "./dir/f.yaml", []byte(tt.data))
 			got := ""
 			if len(findings) > 0 {
 				f := findings[0]
@@ -114,7 +114,7 @@ func TestCRDIsCopied(t *testing.T) {
 		"named":   {string(data), "CronTab", string(data)},
 		"several": {crdOf("One", "") + "---\n" + crdOf("Two", "") + "--- \r\n" + crdOf("Three", ""), "Two", crdOf("Two", "")},
 	} {
-		p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Kind: tt.kind}, "f.yaml", []byte(tt.file))
+		p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Kind: tt.kind, Own: true}, "f.yaml", []byte(tt.file))
 		if len(findings) > 0 || len(p.Files) != 1 {
 			t.Fatalf("%s: %d files, %+v", name, len(p.Files), findings)
 		}
@@ -129,7 +129,7 @@ func TestCRDIsCopied(t *testing.T) {
 func TestLargeCRD(t *testing.T) {
 	long := strings.Repeat("a", 250<<10)
 	data := strings.Replace(crdOf("One", ""), "{type: string}", "{type: string, description: "+long+"}", 1)
-	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
+	p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Own: true}, "f.yaml", []byte(data))
 	if len(findings) > 0 {
 		t.Fatal(findings[0].Message)
 	}
@@ -147,7 +147,7 @@ func TestLargeCRD(t *testing.T) {
 // project, with a note.
 func TestNoSample(t *testing.T) {
 	data := strings.Replace(crdOf("One", ""), "openAPIV3Schema: {", `openAPIV3Schema: {x-kubernetes-validations: [{rule: "1 == 2"}], `, 1)
-	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
+	p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Own: true}, "f.yaml", []byte(data))
 	if len(findings) > 0 {
 		t.Fatal(findings[0].Message)
 	}
@@ -169,7 +169,7 @@ func TestNoSample(t *testing.T) {
 // definition suggests.
 func TestExisting(t *testing.T) {
 	for _, data := range []string{crdOf("One", ""), strings.Replace(crdOf("Ox", ""), "oxs", "oxen", 2)} {
-		p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(data))
+		p, findings := adopt.FromCRD(scaffold.Options{Name: "a", Own: true}, "f.yaml", []byte(data))
 		if len(findings) > 0 {
 			t.Fatal(findings[0].Message)
 		}
@@ -187,5 +187,13 @@ func TestExisting(t *testing.T) {
 				t.Errorf("a CustomResourceDefinition is generated:\n%s", result.Files[0].Data)
 			}
 		}
+	}
+}
+
+// TestFromCRDOfOthers covers that a kind is that of others unless somebody says otherwise.
+func TestFromCRDOfOthers(t *testing.T) {
+	p, findings := adopt.FromCRD(scaffold.Options{Name: "a"}, "f.yaml", []byte(crdOf("One", "")))
+	if findings.HasErrors() || !p.API.Existing || p.API.CRD == "" {
+		t.Errorf("%v %+v", findings, p.API)
 	}
 }
