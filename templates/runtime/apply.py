@@ -169,12 +169,12 @@ def delete_in_reverse(run, cr, state):
         last = max(position[run.declared(child)["name"]] for child in left)
         waits = [child for child in left if position[run.declared(child)["name"]] == last]
         doomed = [child for child in waits if not child["metadata"].get("deletionTimestamp")]
+        unseen = bool(run.config["children"][last].get("generate"))  # no event says when such a Secret is gone
         for child in doomed:
-            entry = run.declared(child)
-            policy = "Background" if entry.get("generate") else "Foreground"  # no event says when such a Secret is gone
-            failure = delete(run, entry, child, lambda now: belongs(run, cr, now), policy)
+            policy = "Background" if unseen else "Foreground"
+            failure = delete(run, run.declared(child), child, lambda now: belongs(run, cr, now), policy)
             failures += [failure] if failure else []
-        if failures or not doomed:
+        if failures or not (doomed and unseen):
             break
     if failures:
         record_failure(run, cr, state["generation"], "; ".join(map(str, failures)), None)
