@@ -36,6 +36,9 @@ func TestServersAgreeOnDrawn(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				if finalizer, _ := c.Spec()["finalizer"].(map[string]any); finalizer["deletionOrder"] == "Reverse" {
+					t.Skip("how many requests there are depends on how quick the garbage collector is")
+				}
 				calls, err := differential.Record(c, engine, python)
 				if err != nil {
 					t.Fatal(err)
