@@ -91,12 +91,23 @@ var chains = schema.GroupVersionResource{Group: "example.com", Version: "v1", Re
 // withBothEngines plays something with each engine that has templates.
 func withBothEngines(t *testing.T, play func(c *cluster, t *testing.T, engine string)) {
 	t.Helper()
+	withEngines(t, play, "direct", "worker", "workflow")
+}
+
+// withPods plays something with each engine whose pods reconcile.
+func withPods(t *testing.T, play func(c *cluster, t *testing.T, engine string)) {
+	t.Helper()
+	withEngines(t, play, "worker", "workflow")
+}
+
+func withEngines(t *testing.T, play func(c *cluster, t *testing.T, engine string), engines ...string) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("not part of the short run")
 	}
 	t.Parallel()
 	c := connect(t)
-	for _, engine := range []string{"direct", "worker", "workflow"} {
+	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) { play(c, t, engine) })
 	}
 }

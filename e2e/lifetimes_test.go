@@ -16,16 +16,7 @@ var accountKind = schema.GroupVersionResource{Group: "example.com", Version: "v1
 
 // TestGenerated has Secrets with random values, which stay the same through edits, a restart of
 // the worker and a resync.
-func TestGenerated(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
-	for _, engine := range []string{"worker", "workflow"} {
-		t.Run(engine, func(t *testing.T) { c.playGenerated(t, engine) })
-	}
-}
+func TestGenerated(t *testing.T) { withPods(t, (*cluster).playGenerated) }
 
 func (c *cluster) playGenerated(t *testing.T, engine string) {
 	o := c.install(t, "generated/"+engine, forEngine(t, "../testdata/behaviour/generated", engine, ""))
@@ -92,36 +83,29 @@ func secretText(secret *unstructured.Unstructured, key string) string {
 
 // TestDeletedInOrder deletes a custom resource of which something holds a child that was made
 // in the middle.
-func TestDeletedInOrder(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
+func TestDeletedInOrder(t *testing.T) { withPods(t, (*cluster).playDeletedInOrder) }
+
+func (c *cluster) playDeletedInOrder(t *testing.T, engine string) {
+	o := c.install(t, "deleted-in-order/"+engine, forEngine(t, "../testdata/behaviour/deleted-in-order", engine, ""))
+	stacks := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "stacks"}
+	cr := o.create(t, "example.com/v1", "stacks", nsA, "one", map[string]any{"parts": []any{"a", "b"}})
+	held := c.await(t, "two parts", slow, deployments, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 2 }).ownedBy(cr)[0]
+	o.merge(t, deployments, held, `{"metadata":{"finalizers":["example.com/backup"]}}`)
+
+	t.Log("the parts go before what they depend on, and one of them is held")
+	if err := c.objects.Resource(stacks).Namespace(nsA).Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
 	}
-	t.Parallel()
-	c := connect(t)
-	for _, engine := range []string{"worker", "workflow"} {
-		t.Run(engine, func(t *testing.T) {
-			o := c.install(t, "deleted-in-order/"+engine, forEngine(t, "../testdata/behaviour/deleted-in-order", engine, ""))
-			stacks := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "stacks"}
-			cr := o.create(t, "example.com/v1", "stacks", nsA, "one", map[string]any{"parts": []any{"a", "b"}})
-			held := c.await(t, "two parts", slow, deployments, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 2 }).ownedBy(cr)[0]
-			o.merge(t, deployments, held, `{"metadata":{"finalizers":["example.com/backup"]}}`)
+	o.awaitUnready(t, cr, "waiting for Deployment "+nsA+"/"+held.GetName())
+	c.await(t, "the other part to go", slow, deployments, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 })
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 1})
 
-			t.Log("the parts go before what they depend on, and one of them is held")
-			if err := c.objects.Resource(stacks).Namespace(nsA).Delete(t.Context(), "one", metav1.DeleteOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			o.awaitUnready(t, cr, "waiting for Deployment "+nsA+"/"+held.GetName())
-			c.await(t, "the other part to go", slow, deployments, nsA, func(s seen) bool { return len(s.ownedBy(cr)) == 1 })
-			o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 1})
-
-			t.Log("it is let go")
-			o.merge(t, deployments, held, `{"metadata":{"finalizers":null}}`)
-			c.await(t, "the custom resource to go", slow, stacks, nsA, func(s seen) bool { return s.by(cr.GetUID()) == nil })
-			o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 0, deployments: 0})
-			if err := c.objects.Resource(configMaps).Namespace(nsA).Delete(t.Context(), "one-kept", metav1.DeleteOptions{}); err != nil {
-				t.Errorf("the child that outlives its custom resource: %v", err)
-			}
-		})
+	t.Log("it is let go")
+	o.merge(t, deployments, held, `{"metadata":{"finalizers":null}}`)
+	c.await(t, "the custom resource to go", slow, stacks, nsA, func(s seen) bool { return s.by(cr.GetUID()) == nil })
+	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 0, deployments: 0})
+	if err := c.objects.Resource(configMaps).Namespace(nsA).Delete(t.Context(), "one-kept", metav1.DeleteOptions{}); err != nil {
+		t.Errorf("the child that outlives its custom resource: %v", err)
 	}
 }
 

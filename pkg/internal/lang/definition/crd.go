@@ -164,7 +164,8 @@ func (c *checker) existing() {
 		return
 	}
 	known, ok := c.knownKind(kindRef{e.Group, e.Version, e.Kind, e.Plural, e.Scope}, p, p.To("kind"))
-	if crd := c.def.ExistingCRD; ok && e.Status && !known.HasStatus() || crd != nil && e.Status && !hasStatus(crd, e.Version) {
+	crd := c.def.ExistingCRD
+	if lacks := ok && !known.HasStatus() || crd != nil && !hasStatus(crd, e.Version); e.Status && lacks {
 		c.add(p.To("status"), diag.BadValue, fmt.Sprintf("%s has no status subresource", e.Kind), "")
 	}
 	if p := source.PathOf("spec", "deleteAfter"); c.Written(p) {

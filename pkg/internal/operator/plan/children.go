@@ -150,8 +150,7 @@ func (c *compiler) commonMetadata(children []Child) {
 	if common == nil {
 		return
 	}
-	scope := c.scope
-	scope.NoChildren, scope.Children, scope.Related = "childMetadata may read only the custom resource", nil, nil
+	scope := c.resourceOnly("childMetadata")
 	_, problems := expression.Template(common, scope, schema.Any())
 	c.report(problems, "spec", "childMetadata")
 	if len(problems) == 0 && slices.ContainsFunc(children, func(child Child) bool { return child.Object == nil }) {
@@ -167,14 +166,20 @@ func (c *compiler) deleteAfter() json.RawMessage {
 	if text == "" {
 		return nil
 	}
-	scope := c.scope
-	scope.NoChildren, scope.Children, scope.Related = "deleteAfter may read only the custom resource", nil, nil
+	scope := c.resourceOnly("deleteAfter")
 	if c.expression(text, scope, "number", "spec", "deleteAfter") == nil {
 		return nil
 	}
 	node, problems := scope.BareForPod(text)
 	c.report(problems, "spec", "deleteAfter")
 	return encode(node)
+}
+
+// resourceOnly returns the scope of a key whose expressions may read only the custom resource.
+func (c *compiler) resourceOnly(key string) expression.Scope {
+	scope := c.scope
+	scope.NoChildren, scope.Children, scope.Related = key+" may read only the custom resource", nil, nil
+	return scope
 }
 
 // sameObject reports whether two children are certainly one object.

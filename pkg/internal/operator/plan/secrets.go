@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
@@ -225,7 +226,9 @@ func exposedSecrets(p *decided, d *definition.Definition) diag.List {
 }
 
 // secretKey matches keys of a Secret whose values nobody should be able to compute.
-var secretKey = regexp.MustCompile(`(?i)(passw(or)?d|pwd|passphrase|token|secret|key)$`)
+var secretKey = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(passw(or)?d|pwd|passphrase|token|secret|key)$`)
+})
 
 // guessedSecrets warns of passwords that everyone can compute who can read the custom resource.
 func guessedSecrets(p *decided, d *definition.Definition) diag.List {
@@ -236,7 +239,7 @@ func guessedSecrets(p *decided, d *definition.Definition) diag.List {
 		}
 		for _, part := range c.Object.Parts() {
 			inData := len(part.Path) == 2 && strings.HasSuffix(strings.ToLower(part.Path[0]), "data")
-			if !inData || !secretKey.MatchString(part.Path[1]) {
+			if !inData || !secretKey().MatchString(part.Path[1]) {
 				continue
 			}
 			reads := part.Reads()
