@@ -33,6 +33,8 @@ const MaxFile = source.MaxFile
 type Options struct {
 	// Namespace to install into, instead of install.namespace. It must be a DNS label.
 	Namespace string
+
+	earlier bool // the definitions may lack parameters that have values
 }
 
 // Bundle is objects that are written together.
@@ -159,12 +161,16 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 	var groups groups
 	var endless cycles
 	var positions []diag.Position
+	declared := map[string]bool{}
 	definitions := func(yield func(*definition.Definition) bool) {
 		for read := range inOrder(slices.Values(sources), parser(sources)) {
 			findings = append(findings, read.findings...)
 			found = found || len(read.definitions) > 0 || len(read.findings) > 0
 			for _, d := range read.definitions {
 				positions = append(positions, d.Position())
+				for name := range d.Parameters {
+					declared[name] = true
+				}
 				if !yield(d) {
 					return
 				}
@@ -195,6 +201,9 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 		}
 	}
 	findings = append(findings, endless.findings(sources)...)
+	if !options.earlier && !findings.HasErrors() {
+		findings = append(findings, undeclared(sources, declared)...)
+	}
 	var shared []Group
 	for _, members := range groups {
 		group, wrong, err := generateGroup(members, taken)

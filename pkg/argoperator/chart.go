@@ -1,11 +1,16 @@
 package argoperator
 
 import (
+	"cmp"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/manifest"
@@ -40,12 +45,55 @@ func (r Result) Charts(version string) ([]output.Operator, error) {
 	list := r.Outputs()
 	for i, o := range r.Operators {
 		chart, err := o.chart(version)
+		if err == nil && len(o.definition.Parameters) > 0 {
+			list[i].Objects, err = o.withEncodedParameters()
+		}
 		if err != nil {
 			return nil, fmt.Errorf("the chart of operator %s: %w", o.Name, err)
 		}
 		list[i].Chart = chart
 	}
 	return list, nil
+}
+
+// withEncodedParameters builds the operator again with the parameters in the form of a chart.
+func (o Operator) withEncodedParameters() ([]manifest.Object, error) {
+	local := *o.definition
+	local.Parameters = maps.Clone(local.Parameters)
+	for name, p := range local.Parameters {
+		p.Encoded = encodedJSON(p.Value, "")
+		local.Parameters[name] = p
+	}
+	p, findings := plan.New(&local)
+	if findings.HasErrors() {
+		return nil, fmt.Errorf("with encoded parameters: %s", findings[0].Message)
+	}
+	return manifest.Build(p), nil
+}
+
+// encodedJSON returns white space and the JSON of a value in base64.
+func encodedJSON(value any, space string) string {
+	return base64.StdEncoding.EncodeToString(append([]byte(space), shortschema.RawJSON(value).Raw...))
+}
+
+// openParameters replaces the parameters of a definition by placeholders. These have the
+// values, too, so that nothing else changes: white space before the JSON tells them apart.
+func openParameters(d *definition.Definition) []output.Value {
+	var values []output.Value
+	open := maps.Clone(d.Parameters)
+	for i, name := range slices.Sorted(maps.Keys(open)) {
+		p := open[name]
+		number := strings.NewReplacer("0", " ", "1", "\t").Replace(fmt.Sprintf("%024b", i))
+		p.Encoded = encodedJSON(p.Value, number)
+		values = append(values, output.Value{
+			Path: "parameters." + name, Default: encodedJSON(p.Value, ""), Placeholder: p.Encoded,
+			Description: cmp.Or(strings.Join(strings.Fields(p.Schema.Description), " "), "Parameter "+name+" of the operator."),
+			JSON:        &output.JSONValue{Default: p.Value, Schema: shortschema.JSONSchema(p.Schema)},
+		})
+		open[name] = p
+	}
+	d.Parameters = open
+	return values
 }
 
 // chart builds the operator again with placeholders for the values.
@@ -118,7 +166,7 @@ func standIns(d *definition.Definition) (*definition.Definition, []output.Value)
 			&spec.Install.ArgoServerURL,
 		)
 	}
-	return &local, values
+	return &local, append(values, openParameters(&local)...)
 }
 
 // notes returns the text that helm prints after the installation.

@@ -29,6 +29,7 @@ type Baseline struct {
 // objects in them if they define none.
 func Earlier(sources []Source, options Options) (Baseline, diag.List, error) {
 	if slices.ContainsFunc(sources, Defines) {
+		options.earlier = true
 		result, err := Generate(sources, options)
 		if err != nil || result.Findings.HasErrors() {
 			return Baseline{}, result.Findings, err

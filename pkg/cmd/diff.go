@@ -211,10 +211,12 @@ func diffJSON(w io.Writer, c argoperator.Comparison) error {
 // same files in a Git revision, which it extracts into a directory.
 func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, diag.List, error) {
 	if _, err := os.Stat(flags.against); err == nil {
-		old := sourceFlags{names: []string{flags.against}, recursive: true, check: "the value of --against"}
+		old := sourceFlags{
+			names: []string{flags.against}, recursive: true, check: "the value of --against", set: flags.from.set, values: flags.from.values,
+		}
 		return old.read(nil)
 	}
-	old := sourceFlags{recursive: flags.from.recursive}
+	old := sourceFlags{recursive: flags.from.recursive, set: flags.from.set, values: flags.from.values}
 	earlier := revision{flags.from.path(), flags.against}
 	for i, name := range flags.from.names {
 		if name == "-" {

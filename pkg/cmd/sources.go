@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,9 @@ type sourceFlags struct {
 	alone     bool   // the files may not refer to others
 	unlocked  bool   // images are used as written
 	check     string // what to check if a file is missing; empty: the path
+
+	set, values []string // parameters: NAME=VALUE, and files
+	parameters  []argoperator.Parameter
 }
 
 func (f *sourceFlags) register(cmd *cobra.Command) {
@@ -30,6 +34,8 @@ func (f *sourceFlags) register(cmd *cobra.Command) {
 func (f *sourceFlags) registerAs(cmd *cobra.Command, usage string) {
 	cmd.Flags().StringArrayVarP(&f.names, "filename", "f", []string{"."}, usage)
 	cmd.Flags().BoolVarP(&f.recursive, "recursive", "R", false, "read subdirectories too")
+	cmd.Flags().StringArrayVar(&f.set, "set", nil, "parameter of the definitions, as NAME=VALUE; repeatable")
+	cmd.Flags().StringArrayVar(&f.values, "values", nil, "YAML file with parameters of the definitions; repeatable")
 }
 
 // paths adds the arguments of a command to the files named with -f. It implements
@@ -46,7 +52,10 @@ func (f *sourceFlags) paths(cmd *cobra.Command, args []string) error {
 // directory may not. A missing file is a finding; an unreadable one is an error.
 func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, error) {
 	var sources []argoperator.Source
-	var findings diag.List
+	findings, err := f.readParameters()
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, name := range f.names {
 		found, err := f.readOne(name, stdin)
 		if err != nil {
@@ -58,6 +67,32 @@ func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, er
 		sources = append(sources, found...)
 	}
 	return sources, findings, nil
+}
+
+// readParameters reads the values for parameters. Those of the flag --set come last, so
+// they take precedence.
+func (f *sourceFlags) readParameters() (diag.List, error) {
+	var findings diag.List
+	f.parameters = nil
+	for _, name := range f.values {
+		data, err := readFile(name)
+		if err != nil {
+			if err = unreadable(&findings, name, "the value of --values", err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		read, wrong := argoperator.ParseParameters(filepath.ToSlash(name), data)
+		f.parameters, findings = append(f.parameters, read...), append(findings, wrong...)
+	}
+	for _, text := range f.set {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usagef("--set %q is not NAME=VALUE", text)
+		}
+		f.parameters = append(f.parameters, argoperator.Parameter{Name: name, Text: &value})
+	}
+	return findings, nil
 }
 
 func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Source, error) {
@@ -105,13 +140,15 @@ func (f *sourceFlags) readFile(name string, lenient bool) ([]argoperator.Source,
 // source opens the definition's directory, which paths may not leave.
 func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]argoperator.Source, error) {
 	if f.alone {
-		return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Lenient: lenient}}, nil
+		return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Lenient: lenient, Parameters: f.parameters}}, nil
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening the definition's directory: %w", err)
 	}
-	return []argoperator.Source{{Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient, Unlocked: f.unlocked}}, nil
+	return []argoperator.Source{{
+		Name: filepath.ToSlash(name), Data: data, Dir: root.FS(), Lenient: lenient, Unlocked: f.unlocked, Parameters: f.parameters,
+	}}, nil
 }
 
 // generate reads the definitions and generates their operators. Missing files are

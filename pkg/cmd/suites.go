@@ -53,6 +53,10 @@ type suiteReader struct {
 // It counts the warnings of the definitions and leaves them out.
 func readSuites(s streams, from *sourceFlags, chosen choice, note func([]manifest.Object)) (selectedTests, error) {
 	r := &suiteReader{from: from, seen: map[string]bool{}, note: note}
+	var err error
+	if r.findings, err = from.readParameters(); err != nil {
+		return selectedTests{}, err
+	}
 	for _, name := range from.names {
 		err := r.read(name)
 		if err != nil {
@@ -92,7 +96,7 @@ func (r *suiteReader) read(name string) error {
 	if !definition.Match(data) {
 		return r.testFile(name, nil, false)
 	}
-	sources, err := (&sourceFlags{unlocked: true}).source(name, filepath.Dir(name), data, false)
+	sources, err := (&sourceFlags{unlocked: true, parameters: r.from.parameters}).source(name, filepath.Dir(name), data, false)
 	if err != nil {
 		return err
 	}
@@ -207,7 +211,7 @@ func (r *suiteReader) group(dir string) (*group, error) {
 	if i >= 0 {
 		return r.groups[i], nil
 	}
-	sources, err := (&sourceFlags{unlocked: true}).readOne(dir, nil)
+	sources, err := (&sourceFlags{unlocked: true, parameters: r.from.parameters}).readOne(dir, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import os
 import stat
 
 from api import Refused, log
+from expressions import built
 from parent import acquire, refuse_templates, state_of
 from related import read_related
 from run import display_name, identity, write
@@ -37,6 +38,8 @@ def ask_logic(run, cr, state):
     request = {"parent": cr, "children": children, "related": related, "finalizing": run.finalizing}
     if run.config.get("existing"):  # the names of Metacontroller's DecoratorController
         request.update(object=cr, attachments=children)
+    if run.config.get("inputs"):
+        request["parameters"] = built(run.config["inputs"], cr, {})
     write(run.state("state.json"), json.dumps(state))
     write(run.env["ARGOPERATOR_REQUEST"], json.dumps(request))
     if run.config.get("chart") and not state["finalizing"]:

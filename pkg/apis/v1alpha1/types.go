@@ -45,6 +45,10 @@ type Spec struct {
 	// API that the operator serves. Write `group`, `kind` and `versions` for a new kind, `crd` for a
 	// CustomResourceDefinition that you have, or `existing` for a kind that the cluster has.
 	API API `json:"api"`
+	// Values of the installation, each a type with markers, such as `region: string | default=eu-west-1`. Expressions read them
+	// as `$parameters.NAME`. The flags `--set` and `--values`, and values of the Helm chart, replace the defaults. A name has
+	// letters, digits and `_`.
+	Parameters map[string]any `json:"parameters,omitempty"`
 	// Values that expressions read as `$variables.NAME`: texts, numbers, lists and mappings, which may contain `${ }`
 	// expressions over the custom resource (`.`), its live children, related objects and other variables. A name has
 	// letters, digits and `_`.

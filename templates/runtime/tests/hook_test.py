@@ -29,6 +29,12 @@ class ReadTest(Case):
             "gone": False, "uid": "cr-uid", "generation": 3, "finalizing": False, "related": {}, "digest": NOTHING_RELATED})
         self.assertFalse(os.path.exists(self.path("response.json")), "a stale response")
 
+    def test_parameters(self):
+        self.cr()
+        self.config["inputs"] = {"object": {"region": {"literal": "eu"}, "none": {"literal": None}}}
+        self.assertEqual(self.run_command("read"), 0)
+        self.assertEqual(self.load("request.json")["parameters"], {"region": "eu"})
+
     def test_keys(self):
         self.cr()
         self.cluster.put(DEPLOYMENTS + "/one", deployment(**labels()))

@@ -82,8 +82,8 @@ func (a *analyser) variable(node any, name string, names *env) result {
 	case name == "$children" && a.scope.Children != nil:
 		a.usesChildren = true
 		return one(value{kinds: object, from: []read{{root: childrenRoot}}})
-	case name == "$variables" && a.scope.Variables != nil:
-		return one(value{kinds: object, from: []read{{root: variablesRoot}}})
+	case root(name).isNamed() && a.scope.named(root(name)) != nil:
+		return one(value{kinds: object, from: []read{{root: root(name)}}})
 	case name == "$related" && (a.scope.Related != nil || a.scope.OpenRelated):
 		r := one(value{kinds: object, from: []read{{root: relatedRoot}}})
 		a.look(r.value)
@@ -120,8 +120,10 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	if a.scope.Related != nil {
 		known = append(known, "$related")
 	}
-	if len(a.scope.Variables) > 0 {
-		known = append(known, "$variables")
+	for _, of := range []root{variablesRoot, parametersRoot} {
+		if len(a.scope.named(of)) > 0 {
+			known = append(known, string(of))
+		}
 	}
 	if a.scope.Each {
 		known = append(known, "$item", "$index")
@@ -132,13 +134,15 @@ func (a *analyser) noVariable(node any, name string, names *env) {
 	case name == "$related":
 		message = "$related cannot be used here"
 		what.sentence = "list the objects under spec.related; templates, when, forEach and status can read them"
-	case name == "$variables":
-		message, what.sentence = "$variables cannot be used here", a.scope.NoChildren
+	case root(name).isNamed():
+		message, what.sentence = name+" cannot be used here", a.scope.NoChildren
 	case name == "$item" || name == "$index":
 		message = name + " exists only in the template of a child with forEach"
 		what.sentence = "write forEach: LIST in the child; $item is then an entry of the list"
 	case a.scope.Variables[name[1:]] != nil:
 		what.meant = "$variables." + name[1:]
+	case a.scope.Parameters[name[1:]] != nil:
+		what.meant = "$parameters." + name[1:]
 	case name == "$ENV":
 		message = "$ENV cannot be used: " + impure["env"]
 	case best != "":

@@ -154,7 +154,7 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		what.sentence = ". is " + a.scope.Name + ", not the custom resource; " + what.sentence
 	}
 	where := path.String()
-	if len(v.from) != 1 && strings.HasPrefix(of, string(variablesRoot)) {
+	if root(strings.SplitN(of, ".", 2)[0]).isNamed() && len(v.from) != 1 {
 		where = of + where
 	}
 	a.report(node, Problem{
@@ -184,13 +184,13 @@ func (a *analyser) corrected(t schema.Type, field string, path []string) (right 
 	return right, wrong
 }
 
-// named walks $children.NAME, $related.NAME or $variables.NAME.
+// named walks $children.NAME, $related.NAME, $variables.NAME or $parameters.NAME.
 func (a *analyser) named(v value, name string, node any) (value, bool) {
 	if len(v.from) != 1 || len(v.from[0].path) > 0 {
 		return value{}, false
 	}
-	if v.from[0].root == variablesRoot {
-		return a.readVariable(name, node), true
+	if of := v.from[0].root; of.isNamed() {
+		return a.readVariable(of, name, node), true
 	}
 	types, one, many, may := a.scope.Children, "child", "children", "the child may not exist yet"
 	switch v.from[0].root {

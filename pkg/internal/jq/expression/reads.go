@@ -13,6 +13,8 @@ const (
 	relatedRoot  root = "$related"
 	// variablesRoot is that of the variables of the definition, in place of which others are read.
 	variablesRoot root = "$variables"
+	// parametersRoot is that of the parameters of the installation, which are not read from anywhere.
+	parametersRoot root = "$parameters"
 )
 
 // read is a path that an expression reads, including everything below it.

@@ -35,7 +35,8 @@ type Scope struct {
 	// Omits tells that a value that fails is left out, as in the status.
 	Omits bool
 
-	Variables map[string]*Variable // of $variables.NAME; nil: $variables is not available
+	Variables  map[string]*Variable // of $variables.NAME; nil: $variables is not available
+	Parameters map[string]*Variable // of $parameters.NAME; nil: $parameters is not available
 
 	Each bool        // $item and $index are available
 	Item schema.Type // of $item; nil if unknown

@@ -139,8 +139,8 @@ func (c *templates) named(name, path string) (text string, fields int) {
 		return "$related." + name, 0
 	case name == "children" && c.scope.Children[first] != nil:
 		return "$children." + first, 1
-	case name == "variables" && a.scope.Variables[first] != nil:
-		return "$variables." + first, 1
+	case a.scope.named(root("$" + name))[first] != nil && root("$"+name).isNamed():
+		return "$" + name + "." + first, 1
 	case name == "related" && c.scope.Related[first] != nil:
 		return "$related." + first, 1
 	case a.scope.Live && (first == "status" || first == "spec" || first == "metadata" || first == "data"):

@@ -12,13 +12,15 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
-// A variable of the definition is a value that expressions read as $variables.NAME. An
-// expression that reads some is jq that binds them first, each once: ({a:A} as
-// $variables|($variables+{b:B}) as $variables|EXPRESSION). So no engine knows of them, and the
-// jq grows with their number, not with that of their uses.
+// A variable of the definition is a value that expressions read as $variables.NAME, a
+// parameter one that they read as $parameters.NAME. An expression that reads some is jq that
+// binds them first, each once: ({a:A} as $variables|($variables+{b:B}) as
+// $variables|EXPRESSION). So no engine knows of them, and the jq grows with their number, not
+// with that of their uses.
 
-// Variable is a value that expressions read as $variables.NAME.
+// Variable is a value that expressions read as $variables.NAME or $parameters.NAME.
 type Variable struct {
+	root   root
 	name   string
 	value  value
 	source string      // a jq term
@@ -40,7 +42,7 @@ func Define(name string, value any, scope Scope) (*Variable, []Problem) {
 	c := &templates{scope: scope, kind: kindOf(value), whole: value, want: schema.Any(), forPod: true}
 	c.assume()
 	n := c.value(nil, value, c.want)
-	v := &Variable{name: name, source: n.source, reads: c.variables, needs: c.needs}
+	v := &Variable{root: variablesRoot, name: name, source: n.source, reads: c.variables, needs: c.needs}
 	if program, _ := c.program(n); program == nil {
 		v.broken, v.value = true, unknown()
 		return v, c.problems
@@ -67,7 +69,17 @@ func Define(name string, value any, scope Scope) (*Variable, []Problem) {
 
 // Broken returns a variable that has an error which is reported elsewhere.
 func Broken(name string) *Variable {
-	return &Variable{name: name, broken: true, source: "null", value: unknown()}
+	return &Variable{root: variablesRoot, name: name, broken: true, source: "null", value: unknown()}
+}
+
+// Parameter returns a value that is known before an expression is evaluated. source is a jq
+// term; optional tells that it may yield null.
+func Parameter(name string, t schema.Type, source string, optional bool) *Variable {
+	v := &Variable{root: parametersRoot, name: name, source: source, value: typed(t)}
+	if optional {
+		v.value.kinds |= null
+	}
+	return v
 }
 
 // IsRead reports whether an expression reads the variable, or it has errors.
@@ -91,31 +103,36 @@ func ReadsVariables(value any) []string {
 			parts, _ := split(value)
 			for _, p := range parts {
 				if query, err := parse(p.text); p.expr && err == nil {
-					for _, name := range variablesIn(query) {
-						names[name] = true
+					for _, one := range variablesIn(query) {
+						names[one.path[0]] = names[one.path[0]] || one.root == variablesRoot
 					}
 				}
 			}
 		}
 	}
 	walk(value)
+	maps.DeleteFunc(names, func(_ string, variable bool) bool { return !variable })
 	return slices.Sorted(maps.Keys(names))
 }
 
-// variablesIn returns the names of the variables that a query reads, in their order.
-func variablesIn(q *gojq.Query) []string {
-	var names []string
+// isNamed reports whether a root is that of values of the definition, not of an object.
+func (r root) isNamed() bool { return r == variablesRoot || r == parametersRoot }
+
+// variablesIn returns the variables that a query reads, in their order.
+func variablesIn(q *gojq.Query) reads {
+	var names reads
 	jq.Walk(q, func(node any) bool {
 		t, ok := node.(*gojq.Term)
-		if !ok || t.Type != gojq.TermTypeFunc || t.Func.Name != string(variablesRoot) || len(t.SuffixList) == 0 {
+		if !ok || t.Type != gojq.TermTypeFunc || !root(t.Func.Name).isNamed() || len(t.SuffixList) == 0 {
 			return true
 		}
+		of := root(t.Func.Name)
 		switch i := t.SuffixList[0].Index; {
 		case i == nil:
 		case i.Name != "":
-			names = append(names, i.Name)
+			names = append(names, read{of, []string{i.Name}})
 		case i.Str != nil && i.Str.Queries == nil:
-			names = append(names, i.Str.Str)
+			names = append(names, read{of, []string{i.Str.Str}})
 		}
 		return true
 	})
@@ -125,7 +142,7 @@ func variablesIn(q *gojq.Query) []string {
 // isVariable reports whether an expression is a variable, without a field of it.
 func isVariable(q *gojq.Query) bool {
 	q = jq.Unwrap(q)
-	return len(q.FuncDefs) == 0 && q.Term != nil && q.Term.Type == gojq.TermTypeFunc && q.Term.Func.Name == string(variablesRoot) &&
+	return len(q.FuncDefs) == 0 && q.Term != nil && q.Term.Type == gojq.TermTypeFunc && root(q.Term.Func.Name).isNamed() &&
 		len(q.Term.SuffixList) == 1
 }
 
@@ -149,12 +166,24 @@ func bound(variables []*Variable, source string) string {
 	}
 	var b strings.Builder
 	b.WriteByte('(')
-	for i, v := range variables {
-		entry := "{" + quoteKey(v.name) + ":" + v.source + "}"
-		if i > 0 {
-			entry = "($variables+" + entry + ")"
+	var parameters, entries []string
+	for _, v := range variables {
+		entry := quoteKey(v.name) + ":" + v.source
+		if v.root == parametersRoot {
+			parameters = append(parameters, entry)
+		} else {
+			entries = append(entries, entry)
 		}
-		b.WriteString(entry + " as $variables|")
+	}
+	if len(parameters) > 0 {
+		b.WriteString("{" + strings.Join(parameters, ",") + "} as " + string(parametersRoot) + "|")
+	}
+	for i, entry := range entries {
+		value := "{" + entry + "}"
+		if i > 0 {
+			value = "(" + string(variablesRoot) + "+" + value + ")"
+		}
+		b.WriteString(value + " as " + string(variablesRoot) + "|")
 	}
 	return b.String() + source + ")"
 }
@@ -162,31 +191,43 @@ func bound(variables []*Variable, source string) string {
 // variablesOf returns the variables that a query reads, in the order in which they are computed.
 func (s Scope) variablesOf(q *gojq.Query) []*Variable {
 	var list []*Variable
-	for _, name := range variablesIn(q) {
-		if v := s.Variables[name]; v != nil && !v.broken {
+	for _, one := range variablesIn(q) {
+		if v := s.named(one.root)[one.path[0]]; v != nil && !v.broken {
 			list = within(list, v)
 		}
 	}
 	return list
 }
 
-// readVariable walks $variables.NAME.
-func (a *analyser) readVariable(name string, node any) value {
-	v, ok := a.scope.Variables[name]
+// named returns the values of a root by name.
+func (s Scope) named(of root) map[string]*Variable {
+	if of == parametersRoot {
+		return s.Parameters
+	}
+	return s.Variables
+}
+
+// kind is what messages call one of the values of a root.
+func (r root) kind() string { return strings.TrimSuffix(string(r[1:]), "s") }
+
+// readVariable walks $variables.NAME or $parameters.NAME.
+func (a *analyser) readVariable(of root, name string, node any) value {
+	all := a.scope.named(of)
+	v, ok := all[name]
 	if !ok {
-		names := slices.Sorted(maps.Keys(a.scope.Variables))
-		what := advice{sentence: "there are no variables: write them under spec.variables"}
+		names := slices.Sorted(maps.Keys(all))
+		what := advice{sentence: fmt.Sprintf("there are no %[1]s: write them under spec.%[1]s", of[1:])}
 		if best := nearest(name, names); best != "" {
-			what.meant = read{variablesRoot, []string{best}}.String()
+			what.meant = read{of, []string{best}}.String()
 		} else if len(names) > 0 {
-			what.sentence = "variables: " + strings.Join(names, ", ")
+			what.sentence = fmt.Sprintf("%s: %s", of[1:], strings.Join(names, ", "))
 		}
-		a.failAdvised(node, UnknownField, fmt.Sprintf("there is no variable %q", name), what)
+		a.failAdvised(node, UnknownField, fmt.Sprintf("there is no %s %q", of.kind(), name), what)
 		return unknown()
 	}
 	v.read = true
 	if v.broken {
-		a.report(node, Problem{Code: BadExpression, Message: "the variable " + name + " has an error", Known: true})
+		a.report(node, Problem{Code: BadExpression, Message: fmt.Sprintf("the %s %s has an error", of.kind(), name), Known: true})
 		return unknown()
 	}
 	a.variables = within(a.variables, v)
@@ -210,12 +251,14 @@ func (a *analyser) readVariable(name string, node any) value {
 	return a.sure(found)
 }
 
-// wholeVariables reports $variables without the name of one.
+// wholeVariables reports $variables or $parameters without the name of one.
 func (a *analyser) wholeVariables(q *gojq.Query) {
-	if a.reads.has(variablesRoot) {
-		a.fail(q, BadExpression, "$variables is not a value", "write $variables.NAME")
+	for _, of := range []root{variablesRoot, parametersRoot} {
+		if a.reads.has(of) {
+			a.fail(q, BadExpression, fmt.Sprintf("%s is not a value", of), fmt.Sprintf("write %s.NAME", of))
+		}
 	}
-	a.reads = slices.DeleteFunc(a.reads, func(r read) bool { return r.root == variablesRoot })
+	a.reads = slices.DeleteFunc(a.reads, func(r read) bool { return r.root.isNamed() })
 }
 
 // waitsForVariable records what a variable waits for. Where nothing waits, it may fail.

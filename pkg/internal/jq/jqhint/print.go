@@ -58,7 +58,8 @@ func (r *printer) taken(name string) bool {
 			return true
 		}
 	}
-	return name == "$item" || name == "$index" || name == "$children" || name == "$related" || name == "$variables"
+	return name == "$item" || name == "$index" || name == "$children" || name == "$related" || name == "$variables" ||
+		name == "$parameters"
 }
 
 // The precedence of a pipe, of what may stand in a comma list, of a prefix and of a term.

@@ -46,8 +46,10 @@ type Definition struct {
 	Files []File
 	// Chart is the chart of the logic, whose files are among Files; its name is empty without.
 	Chart chart.Chart
-	// Parameters of the logic: Path is the parameter's name.
-	Parameters []File
+	// LogicParameters are the parameters of the logic: Path is the parameter's name.
+	LogicParameters []File
+	// Parameters of the installation, by name.
+	Parameters map[string]Parameter
 	// Images that the definition refers to, as written.
 	Images []Image
 

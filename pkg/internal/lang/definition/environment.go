@@ -68,8 +68,8 @@ func (c *checker) variable(v v1alpha1.EnvVar, p source.Path) {
 
 var flagName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`) })
 
-// parameters checks the files that the steps engine passes to the command.
-func (c *checker) parameters() {
+// logicParameters checks the files that the steps engine passes to the command.
+func (c *checker) logicParameters() {
 	logic, p := c.op.Spec.Logic, source.PathOf("spec", "logic", "parameters")
 	if logic == nil || !c.Written(p) {
 		return

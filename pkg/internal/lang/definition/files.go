@@ -49,7 +49,7 @@ func (c *checker) readFiles() {
 	for i, param := range logic.Parameters {
 		if content, ok := c.readText(p[:2].To("parameters", i, "file"), param.File); ok {
 			total += len(content)
-			c.def.Parameters = append(c.def.Parameters, File{Path: param.Name, Content: content})
+			c.def.LogicParameters = append(c.def.LogicParameters, File{Path: param.Name, Content: content})
 		}
 	}
 	if total > maxFiles {

@@ -298,11 +298,11 @@ func (s *Form) typeOf(n *yaml.Node, text string, offset int) *props {
 	}
 	meant := s.meantType(text)
 	switch {
-	case strings.ContainsAny(meant, "[|") || strings.ContainsAny(text, " ?!*()<>[]"): // how it is quoted matters
-		s.addFix(n, offset, diag.UnknownType, message, s.retyped(n, offset, len(text), meant))
-		return doubtful()
 	case meant == "":
 		s.add(n, offset, diag.UnknownType, message, s.typeHint(text))
+		return doubtful()
+	case strings.ContainsAny(meant, "[|") || strings.ContainsAny(text, " ?!*()<>[]"): // how it is quoted matters
+		s.addFix(n, offset, diag.UnknownType, message, s.retyped(n, offset, len(text), meant))
 		return doubtful()
 	}
 	s.add(n, offset, diag.UnknownType, message, "did you mean "+meant+"?")

@@ -96,6 +96,7 @@ var foreignKeys = []foreignKey{
 		"",
 		false,
 	},
+	{"Spec", []string{"inputs", "params", "values", "globals", "environmentConfig"}, "parameters", "", "", true},
 	{"Spec", []string{"let", "def", "define", "locals", "vars", "definitions"}, "variables", "", "", true},
 	// The entries of children.
 	{"Child", []string{"id", "resourceName"}, "name", "", "name: config", true},

@@ -57,6 +57,7 @@ var examples = map[string]string{
 	"variables":               `{host: "${ .metadata.name }.example.com"}`,
 	"template":                `{apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}`,
 	"Spec.status":             "{phase: Ready}",
+	"Spec.parameters":         "{region: string | default=eu-west-1}",
 	"related":                 `[{name: config, apiVersion: v1, kind: ConfigMap, names: ["${ .spec.config }"]}]`,
 	"Related.name":            "config",
 	"Related.apiVersion":      "v1",

@@ -172,4 +172,18 @@ type Input struct {
 	Lenient bool
 	// Unlocked keeps the images as written and ignores install.imagesLock.
 	Unlocked bool
+	// Parameters are values for the parameters of the definitions, in place of their
+	// defaults. Of several values for one parameter, the last one counts.
+	Parameters []Parameter
+}
+
+// Parameter is a value for a parameter of definitions.
+type Parameter struct {
+	Name string
+	// Value as JSON has it: string, float64, bool, []any, map[string]any or nil.
+	Value any
+	// Text is the value of a command line, which is read by the type of the parameter. Value is unused then.
+	Text *string
+	// At is where the value is written; zero: on a command line.
+	At diag.Position
 }

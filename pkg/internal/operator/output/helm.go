@@ -17,12 +17,20 @@ import (
 // Value is a chart value.
 type Value struct {
 	Path        string // in values.yaml: one key, or two with a dot
-	Default     string // the value in the definition
+	Default     string // the text in the objects of the definition
 	Placeholder string // the placeholder in the adjustable objects
 	Description string
 	// Pattern matches allowed values. They are inserted into YAML, JSON and jq, so they
 	// must not contain special characters of these.
 	Pattern string
+	// JSON is a value of any type, which is inserted as JSON in base64. It has no pattern.
+	JSON *JSONValue
+}
+
+// JSONValue is the default of a value of any type; nil if it has none.
+type JSONValue struct {
+	Default any
+	Schema  map[string]any
 }
 
 // chartFiles returns a chart for each operator, in a directory of its name. With its
@@ -114,7 +122,11 @@ func (c *chart) open(adjustable []map[string]any) error {
 			continue
 		}
 		action := "{{.Values." + v.Path + "}}"
-		if v.Path == "namespace" {
+		switch {
+		case v.JSON != nil:
+			group, key, _ := strings.Cut(v.Path, ".")
+			action = fmt.Sprintf("{{(.Values.%s | default dict).%s | toJson | b64enc}}", group, key)
+		case v.Path == "namespace":
 			action = c.include("namespace")
 		}
 		c.values = append(c.values, v)
@@ -303,6 +315,10 @@ type setting struct {
 func (c *chart) settings() []setting {
 	var list []setting
 	for _, v := range c.values {
+		if v.JSON != nil {
+			list = append(list, setting{v.Path, v.Description, v.JSON.Default, v.JSON.Schema})
+			continue
+		}
 		list = append(list, setting{v.Path, v.Description, v.Default, map[string]any{"type": "string", "pattern": v.Pattern}})
 	}
 	for _, f := range c.fields {
@@ -345,6 +361,12 @@ func nested(list []setting, of func(setting) any) map[string]any {
 // standard returns the default values, without the switches and the fields of pods.
 func (c *chart) standard() map[string]any {
 	tree := nested(c.settings(), func(s setting) any { return s.standard })
+	for _, v := range c.values {
+		group, key, _ := strings.Cut(v.Path, ".")
+		if in, is := tree[group].(map[string]any); is && v.JSON != nil && v.JSON.Default == nil {
+			delete(in, key)
+		}
+	}
 	for _, key := range append(c.fieldGroups(), "crd") {
 		delete(tree, key)
 	}
@@ -376,13 +398,24 @@ func (c *chart) valuesFile() ([]byte, error) {
 		if group != last {
 			b.WriteString("\n")
 			if deeper {
-				b.WriteString(group + ":\n")
+				b.WriteString(group + ":" + c.empty(group) + "\n")
 			}
 		}
 		last = group
+		if s.standard == nil {
+			key = "# " + key
+		}
 		fmt.Fprintf(&b, "%[1]s# %[2]s\n%[1]s%[3]s: %[4]s\n", indent, s.description, key, standard)
 	}
 	return []byte(b.String()), nil
+}
+
+// empty returns the value of a group of which no value has a default.
+func (c *chart) empty(group string) string {
+	if slices.ContainsFunc(c.settings(), func(s setting) bool { return strings.HasPrefix(s.path, group+".") && s.standard != nil }) {
+		return ""
+	}
+	return " {}"
 }
 
 // schema rejects invalid values and unknown keys. It allows global values, which a
@@ -390,7 +423,9 @@ func (c *chart) valuesFile() ([]byte, error) {
 func (c *chart) schema() ([]byte, error) {
 	properties := nested(c.settings(), func(s setting) any {
 		one := maps.Clone(s.schema)
-		one["description"], one["default"] = s.description, s.standard
+		if one["description"] = s.description; s.standard != nil {
+			one["default"] = s.standard
+		}
 		return one
 	})
 	groups := map[string]bool{}
@@ -429,6 +464,14 @@ func (c *chart) helpers() ([]byte, error) {
 	}
 	return []byte(fmt.Sprintf("{{- define \"%[1]s.namespace\" -}}\n{{- .Values.namespace | default .Release.Namespace -}}\n{{- end -}}\n\n"+
 		"{{- define \"%[1]s.changed\" -}}\n{{- $values := omit .Values %[3]s | toJson -}}\n"+
-		"{{- if ne $values `%[2]s` -}}\n{{- sha256sum $values | trunc 8 | printf \"-%%s\" -}}\n{{- end -}}\n{{- end -}}\n", c.Name,
-		standard, strings.Join(omitted, " "))), nil
+		"{{- if ne $values %[2]s -}}\n{{- sha256sum $values | trunc 8 | printf \"-%%s\" -}}\n{{- end -}}\n{{- end -}}\n", c.Name,
+		goString(string(standard)), strings.Join(omitted, " "))), nil
+}
+
+// goString returns a string constant of Go's templates.
+func goString(text string) string {
+	if strings.Contains(text, "`") {
+		return strconv.Quote(text)
+	}
+	return "`" + text + "`"
 }

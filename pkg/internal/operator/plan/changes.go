@@ -149,7 +149,9 @@ func (f *changes) relatedChanges(name string, path []string) bool {
 	if !is || multiple(r) || rewritten(path) {
 		return is
 	}
-	scope := expression.Scope{Input: f.c.scope.Input, Name: f.c.scope.Name}
+	scope := expression.Scope{
+		Input: f.c.scope.Input, Name: f.c.scope.Name, Variables: f.c.scope.Variables, Parameters: f.c.scope.Parameters,
+	}
 	for _, text := range append(slices.Clone(r.Names), r.Namespace) {
 		rule, _ := expression.Template(text, scope, nil)
 		if f.programChanges(rule) {

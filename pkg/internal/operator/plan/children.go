@@ -36,6 +36,8 @@ func newCompiler(d *definition.Definition, api API) *compiler {
 		Name:     api.Kind.Kind + " " + api.Kind.Version,
 		Children: map[string]schema.Type{},
 		Related:  relatedTypes(d),
+
+		Parameters: parameters(d),
 	}
 	for _, child := range d.Operator.Spec.Children {
 		t := childType(d, child)
@@ -227,6 +229,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	live := expression.Scope{
 		Input: childType(c.d, in), Name: "the live " + in.Kind, Live: true, NoChildren: "readyWhen reads the live child itself: .",
+		Parameters: c.scope.Parameters,
 	}
 	if in.ReadyWhen != "" {
 		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)

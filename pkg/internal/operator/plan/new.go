@@ -36,6 +36,7 @@ type declared struct {
 	deletesInReverse bool            // children are deleted one after the other, with their custom resource
 	deleteAfter      json.RawMessage // how many seconds after its creation a custom resource is deleted
 	childMetadata    json.RawMessage // labels and annotations of the children that logic makes, for the pod
+	inputs           json.RawMessage // the parameters of the installation, for the request of the logic
 }
 
 // decided adds how the operator runs.
@@ -97,11 +98,14 @@ func declare(d *definition.Definition) (declared, diag.List) {
 		Children: c.children(), Patches: c.patches(), Related: c.related(), Status: c.status(),
 	}
 	c.unread(spec.Variables, c.scope.Variables, "spec", "variables")
+	if spec.Logic == nil {
+		c.unread(spec.Parameters, c.scope.Parameters, "spec", "parameters")
+	}
 	inferStatus(d, out.Status)
 	if spec.Install.DedicatedWorker {
 		out.Names.Worker = out.dedicatedWorker()
 	}
-	out.API, out.childMetadata, out.deleteAfter = withSchemas(base, d), c.common, c.deleteAfter()
+	out.API, out.childMetadata, out.deleteAfter, out.inputs = withSchemas(base, d), c.common, c.deleteAfter(), c.logicParameters()
 	out.deletesInReverse = spec.Finalizer != nil && spec.Finalizer.DeletionOrder == "Reverse"
 	out.chooseNamespaces(d)
 	return out, c.findings
@@ -359,7 +363,7 @@ func logic(d *definition.Definition, e Execution) Logic {
 		out.Files = append(out.Files, File{Key: key, Path: f.Path, Content: f.Content})
 	}
 	if e.PodPerStep {
-		for _, f := range d.Parameters {
+		for _, f := range d.LogicParameters {
 			out.Parameters = append(out.Parameters, File{Key: f.Path, Path: f.Path, Content: f.Content})
 		}
 	}
@@ -395,6 +399,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		ChildMetadata:     p.childMetadata,
 		DeleteAfter:       p.deleteAfter,
 		DeletesInReverse:  p.deletesInReverse,
+		Inputs:            p.inputs,
 	}
 	children, _ := ordered(p.Children)
 	for _, c := range children {

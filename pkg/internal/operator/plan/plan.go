@@ -404,6 +404,7 @@ type Runtime struct {
 	DeletesInReverse  bool             `json:"deletesInReverse,omitempty"` // children are deleted one after the other
 	DeleteAfter       json.RawMessage  `json:"deleteAfter,omitempty"`      // the seconds from its creation to its deletion
 	ChildMetadata     json.RawMessage  `json:"childMetadata,omitempty"`    // labels and annotations of the children that the logic makes
+	Inputs            json.RawMessage  `json:"inputs,omitempty"`           // the parameters of the installation, for the logic
 	Timer             string           `json:"timer,omitempty"`            // the WorkflowTemplate of delayed runs that the logic requests
 	EventSource       string           `json:"eventSource"`
 	Sensors           []string         `json:"sensors"`

@@ -58,6 +58,7 @@ func (c *compiler) related() []Related {
 		Input:      c.scope.Input,
 		Name:       c.scope.Name,
 		Variables:  c.scope.Variables,
+		Parameters: c.scope.Parameters,
 		NoChildren: "related objects are selected by fields of the custom resource (.) only",
 	}
 	for i, r := range c.d.Operator.Spec.Related {

@@ -80,14 +80,14 @@ func (v *variables) cycle(names []string) {
 	v.findings.Add(v.d.Position(append(slices.Clone(v.at), names[0])...), diag.BadValue, message, "remove one of the references")
 }
 
-// unread warns of the variables at a path that no expression reads.
+// unread warns of the variables or parameters at a path that no expression reads.
 func (c *compiler) unread(declared map[string]any, all map[string]*expression.Variable, at ...string) {
 	for _, name := range slices.Sorted(maps.Keys(declared)) {
 		if c.draft || all[name].IsRead() {
 			continue
 		}
+		read := "$" + at[len(at)-1] + "." + name
 		c.findings.Warn(c.d.PositionOfKey(append(slices.Clone(at), name)...), diag.UnusedVariable,
-			fmt.Sprintf("no expression reads $variables.%s", name),
-			"remove it, or write ${ $variables."+name+" } where the value is needed")
+			"no expression reads "+read, "remove it, or write ${ "+read+" } where the value is needed")
 	}
 }

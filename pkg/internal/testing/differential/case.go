@@ -141,7 +141,7 @@ func (c *Case) Definition(engine plan.Engine) []byte {
 
 // Source returns the definition with its files.
 func (c *Case) Source(engine plan.Engine) argoperator.Source {
-	return argoperator.Source{Name: "operator.yaml", Data: c.Definition(engine), Dir: c.files}
+	return argoperator.Source{Name: "operator.yaml", Data: c.Definition(engine), Dir: c.files, Parameters: c.installation}
 }
 
 func document(spec map[string]any) []byte {

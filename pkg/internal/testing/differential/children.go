@@ -223,6 +223,9 @@ func (d *definition) body(name, kind, item string) map[string]any {
 	if d.rarely(name+".more", 2) {
 		data["more"] = text("moreText")
 	}
+	if d.rarely(name+".hostile", 6) {
+		data["hostile"] = d.parameter(name+".hostile", hostileText)
+	}
 	return map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "data": data}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing/fstest"
+
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
 // The names that the grammar uses.
@@ -22,22 +24,23 @@ const (
 // definition is a drawn definition.
 type definition struct {
 	*drawing
-	fields    []field
-	builtin   string // the existing kind that Kubernetes has; empty: a kind of its own
-	plural    string // of a kind of its own
-	cluster   bool   // the custom resources are cluster-scoped
-	children  []child
-	waits     string         // the child whose status the child that is being drawn needs
-	related   string         // how $related.rel is read: one, list; empty: there is none
-	unwatched bool           // no event comes of related objects
-	trusting  bool           // a custom resource can fail of which lint is silent
-	form      string         // how a kind of its own is described
-	known     bool           // the definition has the schema of an existing kind
-	selected  map[string]any // the selectors of an existing kind of its own
-	spec      map[string]any
-	inChild   map[string]any // the child whose template is being drawn; nil: none
-	variables int
-	files     fstest.MapFS
+	fields       []field
+	builtin      string // the existing kind that Kubernetes has; empty: a kind of its own
+	plural       string // of a kind of its own
+	cluster      bool   // the custom resources are cluster-scoped
+	children     []child
+	waits        string         // the child whose status the child that is being drawn needs
+	related      string         // how $related.rel is read: one, list; empty: there is none
+	unwatched    bool           // no event comes of related objects
+	trusting     bool           // a custom resource can fail of which lint is silent
+	form         string         // how a kind of its own is described
+	known        bool           // the definition has the schema of an existing kind
+	selected     map[string]any // the selectors of an existing kind of its own
+	spec         map[string]any
+	inChild      map[string]any // the child whose template is being drawn; nil: none
+	variables    int
+	installation []source.Parameter // the values of parameters
+	files        fstest.MapFS
 }
 
 // child is what later children and the status know of a child.
@@ -198,7 +201,7 @@ func (d *definition) of(at string, expressions func(kind) []string) string {
 
 // condition returns a condition over the custom resource.
 func (d *definition) condition(at string) string {
-	return d.bareVariable(at, d.of(at, func(k kind) []string { return k.truth }))
+	return d.bareVariable(at, d.parameterCondition(at, d.of(at, func(k kind) []string { return k.truth })))
 }
 
 // whole returns the value of one of the fields of some kinds, as an expression; empty if
@@ -244,7 +247,7 @@ func (d *definition) text(at string, readable []child, item string) string {
 	expression := ""
 	switch oneOf(d.drawing, at+".source", sources...) {
 	case "fixed":
-		return "fixed"
+		return d.parameter(at, "fixed")
 	case "field":
 		expression = d.of(at, func(k kind) []string { return k.texts })
 	case "metadata":
