@@ -189,7 +189,7 @@ def patch_others(run, cr, state, live):
             wanted = {} if state["finalizing"] else wanted_patches(run, entry, cr, names)
             for one in targets(run, entry):
                 patch = wanted.pop(key_of(run, entry, one), None)
-                if patch is not None or manages(one, manager):
+                if patch is not None or manages(one, manager) and entry.get("part") != "approval":  # a decision stays
                     apply_patch(run, entry, one, patch or {}, manager)
             held += [f"{entry['name']}: there is no {name_of(*key[1:])}" for key in wanted]
         except (ExpressionError, Failed) as error:
@@ -233,7 +233,7 @@ def apply_patch(run, entry, one, patch, manager):
     metadata.update({key: one["metadata"][key] for key in ("name", "namespace", "uid") if key in one["metadata"]})
     body = encoded(dict(patch, apiVersion=entry["apiVersion"], kind=entry["kind"], metadata=metadata))
     try:
-        run.client.apply(path_of(entry, metadata.get("namespace"), metadata["name"]), body, manager, False)
+        run.client.apply(path_of(entry, metadata.get("namespace"), metadata["name"], entry.get("part", "")), body, manager, False)
         log(f"{'patched' if patch else 'gave up'} {display_name(one)}")
     except ApiError as error:
         refuse_conflicts(one, error)

@@ -334,6 +334,10 @@ type Patch struct {
 	// `apiVersion`, `kind` and `metadata.name` of the object, and the fields to set. Values may contain `${ }` expressions
 	// over the custom resource (`.`), its live children (`$children.NAME`) and related objects (`$related.NAME`).
 	Template map[string]any `json:"template"`
+	// Subresource that has the fields: `status`, or `approval` of a CertificateSigningRequest. The template then sets `status`
+	// and nothing else.
+	// +defaultText=none: the template sets other fields
+	Subresource string `json:"subresource,omitempty" jsonschema:"enum=status,enum=approval"`
 	// jq expression over the custom resource. The fields are set while it is true.
 	// +defaultText=always
 	When string `json:"when,omitempty"`

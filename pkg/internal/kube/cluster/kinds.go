@@ -31,6 +31,15 @@ func (k Kind) Resource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
 }
 
+// has reports whether the kind has a subresource that requests may name.
+func (k Kind) has(subresource string) bool {
+	return k.Status && subresource == "status" || subresource == approval && k.isCertificate()
+}
+
+func (k Kind) isCertificate() bool {
+	return k.Group == "certificates.k8s.io" && k.Kind == "CertificateSigningRequest"
+}
+
 // BuiltinKinds returns the kinds of Kubernetes, each once for all versions of its
 // group.
 func BuiltinKinds() []Kind {

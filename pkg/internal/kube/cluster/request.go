@@ -65,7 +65,7 @@ func (c *Cluster) Parse(r *http.Request, body []byte) (Request, error) {
 	if out.Kind.Namespaced && out.Namespace == "" && out.Name != "" || !out.Kind.Namespaced && out.Namespace != "" {
 		return Request{}, unknownPath(r)
 	}
-	if out.Subresource != "" && (out.Subresource != "status" || !out.Kind.Status) {
+	if out.Subresource != "" && !out.Kind.has(out.Subresource) {
 		return Request{}, unknownPath(r)
 	}
 	return out, nil

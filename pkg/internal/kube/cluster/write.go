@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -312,14 +313,14 @@ func otherUID(uid types.UID, o Object) error {
 	return fmt.Errorf("the object is another one by now: its uid is %s, not %s", o.GetUID(), uid)
 }
 
-// keepOtherHalf restores what a write may not change: the status subresource writes
-// only the status, and other writes leave the status alone.
+// keepOtherHalf restores what a write may not change: a subresource writes only the status,
+// and other writes leave the status alone.
 func keepOtherHalf(old, o Object, req Request) {
 	if !req.Kind.Status {
 		return
 	}
 	from, to := old, o
-	if req.Subresource == "status" {
+	if req.Subresource != "" {
 		fields := o.GetManagedFields()
 		status, set := o.Object["status"]
 		to.Object = old.DeepCopy().Object
@@ -328,11 +329,40 @@ func keepOtherHalf(old, o Object, req Request) {
 		if set {
 			to.Object["status"] = status
 		}
+		if req.Kind.isCertificate() {
+			keepDecisions(old, to, req.Subresource)
+		}
 		return
 	}
 	delete(to.Object, "status")
 	if status, set := from.Object["status"]; set {
 		to.Object["status"] = status
+	}
+}
+
+// approval is the subresource of a CertificateSigningRequest with the conditions Approved and Denied.
+const approval = "approval"
+
+// keepDecisions restores the conditions that a subresource of a CertificateSigningRequest does
+// not have: approval has Approved and Denied, and nothing else of the status; status has the rest.
+func keepDecisions(old, o Object, subresource string) {
+	pick := func(of Object, decisions bool) []any {
+		all, _, _ := unstructured.NestedSlice(of.Object, "status", "conditions")
+		return slices.DeleteFunc(all, func(one any) bool {
+			condition, _ := one.(map[string]any)
+			return (condition["type"] == "Approved" || condition["type"] == "Denied") != decisions
+		})
+	}
+	conditions := append(pick(old, subresource != approval), pick(o, subresource == approval)...)
+	if subresource == approval {
+		o.Object["status"] = map[string]any{}
+		if status, set := old.DeepCopy().Object["status"]; set {
+			o.Object["status"] = status
+		}
+	}
+	unstructured.RemoveNestedField(o.Object, "status", "conditions")
+	if len(conditions) > 0 {
+		_ = unstructured.SetNestedSlice(o.Object, conditions, "status", "conditions") // fails only if status is no mapping
 	}
 }
 

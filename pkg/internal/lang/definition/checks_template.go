@@ -22,7 +22,7 @@ func (c *checker) templates() {
 		c.conditionsOf(child, p)
 		if child.Template != nil {
 			c.templateName(child, p.To("template", "metadata"))
-			c.reservedKeys(p.To("template"))
+			c.reservedKeys(p.To("template"), "")
 		}
 	}
 }
@@ -142,7 +142,8 @@ func holdsExpression(text string) bool {
 }
 
 // reservedKeys reports fields of a template that the API server or the operator sets.
-func (c *checker) reservedKeys(p source.Path) {
+// statusHint says what to do about a status; "": remove it.
+func (c *checker) reservedKeys(p source.Path, statusHint string) {
 	const kubernetes = "Kubernetes sets it"
 	for _, key := range []struct{ path, why, hint string }{
 		{"metadata.ownerReferences", "argoperator sets it", "remove the key; to keep the child when its owner is deleted, write " +
@@ -155,7 +156,7 @@ func (c *checker) reservedKeys(p source.Path) {
 		{"metadata.creationTimestamp", kubernetes, ""},
 		{"metadata.deletionTimestamp", kubernetes, ""},
 		{"metadata.deletionGracePeriodSeconds", kubernetes, ""},
-		{"status", "the kind's own controller writes it", ""},
+		{"status", "the kind's own controller writes it", statusHint},
 	} {
 		at := append(p.To(), strings.Split(key.path, ".")...)
 		if c.Written(at) {

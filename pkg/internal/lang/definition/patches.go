@@ -2,11 +2,14 @@ package definition
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -71,11 +74,70 @@ func (c *checker) patches() {
 		child := PatchChild(patch)
 		c.childKind(child, at)
 		c.conditionsOf(child, at)
-		c.reservedKeys(at.To("template"))
+		if patch.Subresource == "" {
+			c.reservedKeys(at.To("template"), "write subresource: status in the patch")
+		}
+		c.subresourceOf(patch, at)
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
 	if len(names) > 0 && c.op.Spec.Logic != nil && c.op.Spec.Finalizer == nil {
 		c.addKey(p, diag.ConflictingKeys, "patches with logic need a finalizer: the program must learn that a custom resource is deleted",
 			"write finalizer: {}; the request then has finalizing: true")
 	}
+}
+
+// subresourceOf checks what a patch of a subresource sets.
+func (c *checker) subresourceOf(patch v1alpha1.Patch, p source.Path) {
+	if patch.Subresource == "" || patch.Template == nil || c.wasRejected(p.To("subresource")) {
+		return
+	}
+	child, at := PatchChild(patch), p.To("template")
+	certificates := child.Kind == "CertificateSigningRequest" && strings.HasPrefix(child.APIVersion, "certificates.k8s.io/")
+	switch {
+	case patch.Subresource == "approval" && !certificates:
+		c.add(p.To("subresource"), diag.BadValue, child.Kind+" has no subresource approval", "write subresource: status")
+	case patch.Subresource == "approval" && !c.mayApprove():
+		c.warn(p.To("subresource"), diag.MissingKey, "the API server lets only accounts decide that may approve for the signer",
+			"install: {permissions: [{apiGroups: [certificates.k8s.io], resources: [signers], verbs: [approve], resourceNames: [SIGNER]}]}")
+	case c.lacksStatus(patch, child):
+		c.add(p.To("subresource"), diag.BadValue, child.Kind+" has no subresource "+patch.Subresource, "")
+	}
+	if !c.Written(at.To("status")) {
+		c.missing(at, "status", "write the fields to set below status, or remove subresource")
+	}
+	metadata, _ := patch.Template["metadata"].(map[string]any)
+	for _, other := range []struct {
+		fields  map[string]any
+		allowed []string
+		at      source.Path
+	}{{patch.Template, []string{"apiVersion", "kind", "metadata", "status"}, at}, {metadata, []string{"name", "namespace"}, at.To("metadata")}} {
+		for _, key := range source.SortedKeys(other.fields) {
+			if !slices.Contains(other.allowed, key) {
+				c.addKey(other.at.To(key), diag.ConflictingKeys, fmt.Sprintf("subresource %s sets only the status, not %s", patch.Subresource, key),
+					"write another patch for it, without subresource")
+			}
+		}
+	}
+}
+
+// mayApprove reports whether the definition permits to approve for a signer.
+func (c *checker) mayApprove() bool {
+	return slices.ContainsFunc(c.op.Spec.Install.Permissions, func(one v1alpha1.Permission) bool {
+		has := func(list []string, want string) bool {
+			return slices.Contains(list, want) || slices.Contains(list, "*")
+		}
+		return has(one.APIGroups, "certificates.k8s.io") && has(one.Resources, "signers") && has(one.Verbs, "approve")
+	})
+}
+
+// lacksStatus reports whether the kind of a patch certainly has no status subresource.
+func (c *checker) lacksStatus(patch v1alpha1.Patch, child v1alpha1.Child) bool {
+	if builtin, known := schema.FindBuiltin(child.APIVersion, child.Kind); known {
+		return !builtin.HasStatus()
+	}
+	crd := c.def.PatchCRDs[patch.Name]
+	_, version := source.SplitAPIVersion(child.APIVersion)
+	return crd != nil && !slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name != version || v.Subresources != nil && v.Subresources.Status != nil
+	})
 }

@@ -136,7 +136,7 @@ func finalizer(p *declared, spec v1alpha1.Spec) string {
 	switch {
 	case spec.Finalizer != nil:
 		return spec.Finalizer.Name
-	case spec.Logic == nil && (len(p.Patches) > 0 || slices.ContainsFunc(p.Children, p.needsFinalizer)):
+	case spec.Logic == nil && (slices.ContainsFunc(p.Patches, Child.releases) || slices.ContainsFunc(p.Children, p.needsFinalizer)):
 		return v1alpha1.DefaultFinalizer(p.API.Kind.Group, p.Operator.Name)
 	}
 	return ""

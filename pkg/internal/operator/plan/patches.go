@@ -33,7 +33,7 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
 	group, version := source.SplitAPIVersion(in.APIVersion)
 	out := Child{
-		Name: in.Name, Update: InPlace,
+		Name: in.Name, Update: InPlace, Subresource: declared.Subresource,
 		Kind: Kind{Group: group, Version: version, Kind: in.Kind, Plural: in.Plural, Namespaced: in.Scope != "Cluster"},
 	}
 	scope := c.conditions(&out, in, path)
@@ -66,6 +66,13 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 	c.compileForPod(&out, in, scope, path)
 	return out
 }
+
+// releases reports whether the fields of a patch are given up with the custom resource. An
+// approval stays: the API server does not let anybody take it back.
+func (c Child) releases() bool { return c.Subresource != approval }
+
+// approval is the subresource of the decision about a CertificateSigningRequest.
+const approval = "approval"
 
 // sameField warns of a field of one object that every custom resource sets to a value of its
 // own: the API server refuses the second.
@@ -100,6 +107,7 @@ func runtimePatches(p *decided) []RuntimeKind {
 		kind.Secret = p.ReadsSecrets(c)
 		kind.Name, kind.Identity = c.Name, c.podPrograms.identity
 		kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(c)
+		kind.Part = c.Subresource
 		kind.Beside, kind.Chosen = c.SameNamespace && c.Kind.Namespaced, c.ChoosesNamespace()
 		out = append(out, kind)
 	}
@@ -110,11 +118,18 @@ func runtimePatches(p *decided) []RuntimeKind {
 func patchGrants(p *configured) []Grant {
 	var list []Grant
 	for _, c := range p.Patches {
-		list = append(list, Grant{
+		grant := Grant{
 			Account: p.Reconcile.Execution.Writer, Group: c.Kind.Group, Resource: c.Kind.Plural, Verbs: []string{"list", "patch"},
 			InWatchedNamespaces: true,
 			Reason:              "list and patch the objects of spec.patches by server-side apply",
-		})
+		}
+		if c.Subresource != "" {
+			part := grant
+			part.Resource, part.Verbs = c.Kind.Plural+"/"+c.Subresource, []string{"patch"}
+			grant.Verbs = []string{"list"}
+			list = append(list, part)
+		}
+		list = append(list, grant)
 	}
 	return list
 }

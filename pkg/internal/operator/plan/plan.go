@@ -119,6 +119,7 @@ type Child struct {
 	Replaced      *expression.Program // evaluated on the object: a fingerprint whose change replaces it; nil: it is never replaced
 	Sealed        bool                // it can become immutable, which does not replace it
 	HasTexts      bool                // it is a Secret with stringData, which is sent as data
+	Subresource   string              // of a patch: where its fields are; empty: in the object
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
 	Generate map[string]v1alpha1.Generated // the random values of a Secret, by key; only a pod makes them
@@ -463,6 +464,7 @@ type RuntimeKind struct {
 	Adopt     bool            `json:"adopt,omitempty"`
 	Chosen    bool            `json:"chosen,omitempty"`   // the custom resource, or the logic, decides about the namespace
 	Beside    bool            `json:"beside,omitempty"`   // of a patch: its objects are in the custom resource's namespace
+	Part      string          `json:"part,omitempty"`     // of a patch: the subresource that has its fields
 	Never     bool            `json:"never,omitempty"`    // it is not updated once it exists
 	Fixed     json.RawMessage `json:"fixed,omitempty"`    // evaluated on the object: a fingerprint whose change replaces it
 	Unowned   bool            `json:"unowned,omitempty"`  // it cannot, or must not, have an owner reference

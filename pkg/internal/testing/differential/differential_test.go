@@ -269,6 +269,7 @@ func TestKeys(t *testing.T) {
 
 // notDrawn are the keys that the grammar does not draw, with those below them, and why.
 var notDrawn = map[string]string{
+	"patches[].subresource":           "the shared object has no status: testdata/behaviour/patched-status and approval test it",
 	"deleteAfter":                     "what comes with time: testdata/behaviour/expiring tests it",
 	"logic":                           "a program of the user, which can do anything: the examples and testdata/ports test it",
 	"related[].delete":                "only logic uses it",
