@@ -8,7 +8,7 @@ from dates import seconds_of
 from expiry import is_over
 from hook import exit_code_of, read_response, to_delete
 from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
-from objects import apply_child, delete, outlives, patch_others, prune
+from objects import apply_child, delete, outlives, patch_others, policy_of, prune
 from parent import acquire, decorate, refuse_templates, remove_finalizer, state_of, unchanged_parent
 from related import read_related, store_related
 from run import belongs, display_name, identity, read_json
@@ -40,6 +40,8 @@ def apply(run):
 def apply_desired(run, cr, state):
     if is_over(run, cr):
         return 0
+    for entry in run.config["children"]:
+        policy_of(entry, cr)  # what is wrong is reported before it matters
     if state["finalizing"] and run.config.get("deletesInReverse"):
         return delete_in_reverse(run, cr, state)
     alone = state["finalizing"] and not run.logic  # no template is computed any more

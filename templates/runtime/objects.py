@@ -1,5 +1,6 @@
 """Writes objects: applies and deletes children, and sets fields of objects of others."""
 import base64
+import json
 
 from api import ApiError, Failed, Refused, log
 from chance import octets, text
@@ -145,7 +146,22 @@ def outlives(run, cr, child):
     """Whether a child with onDelete: Orphan stays although it is not wanted: its custom resource is being deleted, or
     an earlier definition has left it, so that the pod has no right to delete it."""
     entry = run.declared(child)
-    return entry.get("onDelete") == "Orphan" and bool(entry.get("stays") or cr["metadata"].get("deletionTimestamp"))
+    if entry.get("onDelete") != "Orphan" or entry.get("stays"):
+        return entry.get("onDelete") == "Orphan"
+    return bool(cr["metadata"].get("deletionTimestamp")) and policy_of(entry, cr) == "Orphan"
+
+
+def policy_of(entry, cr):
+    """What onDelete of a child says for a custom resource."""
+    if not entry.get("policy"):
+        return entry.get("onDelete")
+    try:
+        policy = built(entry["policy"], cr, {})
+    except ExpressionError as error:
+        raise Refused(f"onDelete of child {entry['name']}: {error}") from None
+    if policy not in ("Delete", "Orphan", None):
+        raise Refused(f"onDelete of child {entry['name']} is {json.dumps(policy)[:100]}, want Delete or Orphan")
+    return policy or "Delete"
 
 
 def delete(run, kind, one, still=lambda now: True, policy="Background"):

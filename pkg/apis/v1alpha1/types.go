@@ -285,9 +285,10 @@ type Child struct {
 	// or another definition.
 	// +defaultText=of the kind, if it is known
 	Scope string `json:"scope,omitempty"      jsonschema:"enum=Namespaced,enum=Cluster"`
-	// What happens to the child when its custom resource is deleted: `Delete` deletes it, `Orphan` keeps it.
+	// What happens to the child when its custom resource is deleted: `Delete` deletes it, `Orphan` keeps it. An `${ }` expression
+	// over the custom resource chooses one of them; it needs a template, and a pod.
 	// +default=Delete
-	OnDelete string `json:"onDelete,omitempty"   jsonschema:"enum=Delete,enum=Orphan"`
+	OnDelete string `json:"onDelete,omitempty"`
 	// Whether the operator takes over an existing object of the same name that no other controller and no other custom
 	// resource owns. Otherwise it leaves such an object unchanged and reports it.
 	// +default=false

@@ -2,6 +2,7 @@ package definition
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -32,6 +33,14 @@ func (c *checker) child(child v1alpha1.Child, p source.Path) {
 		c.withoutTemplate(child, p)
 	}
 	c.childKind(child, p)
+	switch policies, at := []string{"Delete", "Orphan"}, p.To("onDelete"); {
+	case !c.Written(at) || slices.Contains(policies, child.OnDelete):
+	case !holdsExpression(child.OnDelete):
+		c.reject(at, diag.BadValue, fmt.Sprintf("%s is %q, want %s, or an expression that yields one of them", at, child.OnDelete,
+			source.Either(policies)), source.Spelling(child.OnDelete, policies))
+	case !c.hasTemplate(p):
+		c.add(at, diag.ConflictingKeys, "an expression in onDelete needs a template", "write Delete or Orphan, or leave the child out of the response of the logic")
+	}
 }
 
 // withoutTemplate reports what a child lacks that has no template.

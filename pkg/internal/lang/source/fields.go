@@ -76,9 +76,6 @@ func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f Field, p Path) {
 // constantHint explains that an expression cannot compute the value of a key.
 func constantHint(p Path, values []string) string {
 	hint := "write " + Either(values) + ": the value is the same for all custom resources"
-	if len(p) > 0 && p[len(p)-1] == "onDelete" {
-		hint += "; to let each of them choose, write two children with opposite when over a field with default and immutable=true"
-	}
 	return hint
 }
 

@@ -203,7 +203,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	group, version := source.SplitAPIVersion(in.APIVersion)
 	out := Child{
 		Name:      in.Name,
-		Orphan:    in.OnDelete == "Orphan",
+		Orphan:    in.OnDelete != "Delete",
 		Adopt:     in.Adopt,
 		Update:    Update(in.Update),
 		DependsOn: slices.Clone(in.DependsOn),
@@ -224,6 +224,9 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	scope := c.conditions(&out, in, path)
 	scope.Variables = c.variables(in.Variables, scope, at("variables")...)
 	c.compileForPod(&out, in, scope, path)
+	if out.Orphan && in.OnDelete != "Orphan" {
+		c.policy(&out, in.OnDelete, at("onDelete"))
+	}
 	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
 		out.When, _ = expression.Expression(scope.Given, c.scope, "boolean")
 	}
@@ -253,6 +256,21 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
 	return out
+}
+
+// policy compiles an expression that chooses what happens to a child when its custom resource is
+// deleted. The child has no owner reference then, so that only the operator decides.
+func (c *compiler) policy(out *Child, text string, at []string) {
+	scope := c.resourceOnly("onDelete")
+	scope.Given = ""
+	var problems []expression.Problem
+	out.Policy, problems = expression.Template(text, scope, schema.OpenAPI(&apiextensionsv1.JSONSchemaProps{
+		Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"Delete"`)}, {Raw: []byte(`"Orphan"`)}},
+	}))
+	c.report(problems, at...)
+	node, unfit := scope.ForPod(text)
+	c.report(unfit, at...)
+	out.podPrograms.policy = encode(node)
 }
 
 // namespaced reports a namespaced child without a namespace, which a cluster-scoped

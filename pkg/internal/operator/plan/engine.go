@@ -181,6 +181,11 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 		add("it keeps what it observes in annotations, which the API server counts as another generation of a "+p.API.Kind.Kind+
 			": it would react to itself without end", "api", "existing")
 	}
+	for i, c := range p.Children {
+		if c.Policy != nil {
+			add("a computed onDelete needs a pod", "children", strconv.Itoa(i), "onDelete")
+		}
+	}
 	if p.deletesInReverse {
 		add("deleting one child after the other needs a pod", "finalizer", "deletionOrder")
 	}

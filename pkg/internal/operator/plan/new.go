@@ -424,7 +424,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 			kind.Unready = unreadyInPod(c)
 		}
 		if c.Orphan {
-			kind.OnDelete, kind.Stays = "Orphan", !p.deletes(c)
+			kind.OnDelete, kind.Stays, kind.Policy = "Orphan", !p.deletes(c), c.podPrograms.policy
 		}
 		r.Children = append(r.Children, kind)
 	}

@@ -101,7 +101,7 @@ type Version struct {
 type Child struct {
 	Name   string
 	Kind   Kind
-	Orphan bool // not deleted with its custom resource
+	Orphan bool // not deleted with its custom resource, or only if Policy says so
 	Adopt  bool // take over an existing object with the same name
 	Update Update
 
@@ -122,6 +122,8 @@ type Child struct {
 	Subresource   string              // of a patch: where its fields are; empty: in the object
 	ReportsStatus bool                // according to its schema, its controller reports conditions or a phase in the status
 
+	Policy *expression.Program // yields what happens when its custom resource is deleted: Delete or Orphan; nil: it is always the same
+
 	Generate map[string]v1alpha1.Generated // the random values of a Secret, by key; only a pod makes them
 
 	// Guessed are the paths of values in the template that have errors, in a draft; nil if
@@ -137,7 +139,7 @@ type Child struct {
 
 // podPrograms are the programs of a child for the pod, nil where there is none.
 type podPrograms struct {
-	object, when, forEach, identity, fixed json.RawMessage
+	object, when, forEach, identity, fixed, policy json.RawMessage
 }
 
 // Status is the computed part of the status.
@@ -450,6 +452,8 @@ type RuntimeKind struct {
 	Lacks      []string `json:"lacks,omitempty"` // of what the operator would write to the status
 	OnDelete   string   `json:"onDelete,omitempty"`
 	Stays      bool     `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it
+
+	Policy json.RawMessage `json:"policy,omitempty"` // of an orphan: evaluated on the custom resource, whether it is deleted with it
 
 	Template  bool            `json:"template,omitempty"` // it has a template; the logic creates the others
 	Each      bool            `json:"each,omitempty"`     // there may be any number of objects

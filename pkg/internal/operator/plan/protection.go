@@ -163,14 +163,14 @@ func (p *declared) elsewhere(c Child) bool {
 // needsFinalizer reports whether the operator has to delete the objects of a child
 // before their custom resource goes, because nothing else would.
 func (p *declared) needsFinalizer(c Child) bool {
-	return c.Object != nil && !c.Orphan && p.elsewhere(c)
+	return c.Object != nil && (!c.Orphan && p.elsewhere(c) || c.Policy != nil)
 }
 
 // deletes reports whether the operator deletes objects of a child while their custom
 // resource stays: because they are no longer wanted, or to replace them.
 func (p *declared) deletes(c Child) bool {
 	related := func(e *expression.Program) bool { return e != nil && e.UsesRelated() }
-	return c.Object == nil || c.When != nil || c.Replaced != nil || p.listed(c) || related(c.ObjectName) || related(c.Namespace)
+	return c.Object == nil || c.Policy != nil || c.When != nil || c.Replaced != nil || p.listed(c) || related(c.ObjectName) || related(c.Namespace)
 }
 
 // annotationsOnly allows changes of annotations only, those of the object and of its

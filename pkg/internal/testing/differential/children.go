@@ -126,7 +126,7 @@ func (d *definition) rules(name, kind string, out map[string]any) {
 		out["update"] = update
 	}
 	if d.rarely(name+".onDelete", 6) {
-		out["onDelete"] = "Orphan"
+		out["onDelete"] = oneOf(d.drawing, name+".policy", "Orphan", `${ if .metadata.labels.tier == "x" then "Orphan" else "Delete" end }`)
 		d.trusting = d.trusting || d.builtin == "ConfigMap" // the objects of others can be deleted and made again
 	}
 	if kind == "Secret" && d.rarely(name+".generate", 4) {

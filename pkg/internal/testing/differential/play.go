@@ -13,6 +13,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
@@ -475,6 +476,10 @@ func (j *player) settled(step string) error {
 // deletion deletes the custom resource: nothing may stay.
 func (j *player) deletion() error {
 	for _, w := range j.worlds {
+		before, err := w.Get(w.cr)
+		if err != nil {
+			return j.failed(w, "delete", err)
+		}
 		if err := w.Delete(w.cr); err != nil && !isNotFound(err) { // it was deleted while it was paused
 			return j.failed(w, "delete", err)
 		}
@@ -488,7 +493,7 @@ func (j *player) deletion() error {
 		for _, o := range w.own() {
 			name := textAt(o, "metadata", "labels", "argoperator.dev/child")
 			i := slices.IndexFunc(w.plan.Children, func(c plan.Child) bool { return c.Name == name })
-			if i < 0 || !w.plan.Children[i].Orphan {
+			if i < 0 || !outlives(w.plan.Children[i], before) {
 				j.report(LeftBehind, w, "delete", placeOf(o)+" stays:\n"+string(text(o)))
 				return nil
 			}
@@ -496,4 +501,14 @@ func (j *player) deletion() error {
 	}
 	j.compare("delete")
 	return nil
+}
+
+// outlives reports whether the objects of a child stay when their custom resource is deleted. One
+// that was deleted while it was paused is not known any more.
+func outlives(c plan.Child, cr map[string]any) bool {
+	if c.Policy == nil || cr == nil {
+		return c.Orphan
+	}
+	policy, err := c.Policy.Run(cr, expression.Vars{})
+	return err == nil && policy == "Orphan"
 }

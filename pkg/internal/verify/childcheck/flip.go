@@ -27,8 +27,8 @@ func (f *family) flips() diag.List {
 			findings.Warn(f.d.Position("spec", "children", strconv.Itoa(kept), "onDelete"), diag.DeletedOnFlip,
 				fmt.Sprintf("a change of when deletes this %s: children %s and %s are the same object, "+
 					"and onDelete: Orphan keeps it only when its %s is deleted", c.Kind.Kind, c.Name, other.Name, f.p.API.Kind.Kind),
-				"write one child without the condition that differs, with or without onDelete: Orphan for every "+f.p.API.Kind.Kind+
-					"; or add a default and immutable=true to the fields of the conditions")
+				"write one child without the condition that differs, and an expression in onDelete that yields Delete or Orphan; or add "+
+					"a default and immutable=true to the fields of the conditions")
 		}
 	}
 	return findings

@@ -118,3 +118,32 @@ func certificateRequest(t *testing.T) []byte {
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request})
 }
+
+// TestKeptByChoice has a child of which each custom resource says whether it stays.
+func TestKeptByChoice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	c := connect(t)
+	o := c.install(t, "kept by choice", "../testdata/behaviour/kept-by-choice")
+	stores := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "stores"}
+	for name, policy := range map[string]string{"kept": "Retain", "dropped": "Delete"} {
+		cr := o.create(t, "example.com/v1", "stores", nsA, name, map[string]any{"policy": policy})
+		o.awaitReady(t, stores, cr)
+		if err := c.objects.Resource(stores).Namespace(nsA).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		c.await(t, name+" to go", slow, stores, nsA, func(s seen) bool { return s.by(cr.GetUID()) == nil })
+	}
+	t.Cleanup(func() {
+		_ = c.objects.Resource(configMaps).Namespace(nsA).Delete(context.Background(), "kept-data", metav1.DeleteOptions{})
+	})
+	c.await(t, "the child of one", slow, configMaps, nsA, func(s seen) bool {
+		there := map[string]bool{}
+		for _, one := range s {
+			there[one.GetName()] = true
+		}
+		return there["kept-data"] && !there["dropped-data"]
+	})
+}
