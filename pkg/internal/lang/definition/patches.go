@@ -137,7 +137,7 @@ func (c *checker) lacksStatus(patch v1alpha1.Patch, child v1alpha1.Child) bool {
 	}
 	crd := c.def.PatchCRDs[patch.Name]
 	_, version := source.SplitAPIVersion(child.APIVersion)
-	return crd != nil && !slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
-		return v.Name != version || v.Subresources != nil && v.Subresources.Status != nil
+	return crd != nil && slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Name == version && (v.Subresources == nil || v.Subresources.Status == nil)
 	})
 }
