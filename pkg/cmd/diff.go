@@ -212,7 +212,8 @@ func diffJSON(w io.Writer, c argoperator.Comparison) error {
 func earlierSources(ctx context.Context, flags diffFlags, dir string) ([]argoperator.Source, diag.List, error) {
 	if _, err := os.Stat(flags.against); err == nil {
 		old := sourceFlags{
-			names: []string{flags.against}, recursive: true, check: "the value of --against", set: flags.from.set, values: flags.from.values,
+			names: []string{flags.against}, recursive: true, check: "the value of --against",
+			set: flags.from.set, values: flags.from.values,
 		}
 		return old.read(nil)
 	}

@@ -39,7 +39,7 @@ func (c *checker) child(child v1alpha1.Child, p source.Path) {
 		c.reject(at, diag.BadValue, fmt.Sprintf("%s is %q, want %s, or an expression that yields one of them", at, child.OnDelete,
 			source.Either(policies)), source.Spelling(child.OnDelete, policies))
 	case !c.hasTemplate(p):
-		c.add(at, diag.ConflictingKeys, "an expression in onDelete needs a template", "write Delete or Orphan, or leave the child out of the response of the logic")
+		c.add(at, diag.ConflictingKeys, "an expression in onDelete needs a template", "write Delete or Orphan")
 	}
 }
 

@@ -106,16 +106,16 @@ func (c *checker) subresourceOf(patch v1alpha1.Patch, p source.Path) {
 		c.missing(at, "status", "write the fields to set below status, or remove subresource")
 	}
 	metadata, _ := patch.Template["metadata"].(map[string]any)
-	for _, other := range []struct {
-		fields  map[string]any
-		allowed []string
-		at      source.Path
-	}{{patch.Template, []string{"apiVersion", "kind", "metadata", "status"}, at}, {metadata, []string{"name", "namespace"}, at.To("metadata")}} {
-		for _, key := range source.SortedKeys(other.fields) {
-			if !slices.Contains(other.allowed, key) {
-				c.addKey(other.at.To(key), diag.ConflictingKeys, fmt.Sprintf("subresource %s sets only the status, not %s", patch.Subresource, key),
-					"write another patch for it, without subresource")
-			}
+	c.nothingElse(patch, patch.Template, at, "apiVersion", "kind", "metadata", "status")
+	c.nothingElse(patch, metadata, at.To("metadata"), "name", "namespace")
+}
+
+// nothingElse reports fields that a patch of a subresource does not set.
+func (c *checker) nothingElse(patch v1alpha1.Patch, fields map[string]any, p source.Path, allowed ...string) {
+	for _, key := range source.SortedKeys(fields) {
+		if !slices.Contains(allowed, key) {
+			c.addKey(p.To(key), diag.ConflictingKeys, fmt.Sprintf("subresource %s sets only the status, not %s", patch.Subresource, key),
+				"write another patch for it, without subresource")
 		}
 	}
 }

@@ -68,15 +68,14 @@ func (d *Decoder) enum(n *yaml.Node, v reflect.Value, f Field, p Path) {
 	}
 	hint := Spelling(v.String(), f.enum)
 	if strings.Contains(v.String(), "${") {
-		hint = constantHint(p, f.enum)
+		hint = constantHint(f.enum)
 	}
 	d.Reject(n, p, diag.BadValue, fmt.Sprintf("%s is %q, want %s", subject(p), v.String(), Either(f.enum)), hint)
 }
 
 // constantHint explains that an expression cannot compute the value of a key.
-func constantHint(p Path, values []string) string {
-	hint := "write " + Either(values) + ": the value is the same for all custom resources"
-	return hint
+func constantHint(values []string) string {
+	return "write " + Either(values) + ": the value is the same for all custom resources"
 }
 
 // Spelling returns a hint with the candidate nearest to a word, or with all candidates.

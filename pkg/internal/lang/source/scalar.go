@@ -148,7 +148,7 @@ func scalarHint(n *yaml.Node, want reflect.Kind, p Path) string {
 	}
 	switch {
 	case want == reflect.Bool && strings.Contains(n.Value, "${"):
-		return constantHint(p, []string{"true", "false"})
+		return constantHint([]string{"true", "false"})
 	case want == reflect.String && slices.Contains([]string{"resync", "timeout", "tokenRotation", "interval"}, key):
 		return "write a duration with a unit, such as 30m"
 	case want == reflect.String && key == "forEach":

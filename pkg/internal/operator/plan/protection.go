@@ -170,7 +170,8 @@ func (p *declared) needsFinalizer(c Child) bool {
 // resource stays: because they are no longer wanted, or to replace them.
 func (p *declared) deletes(c Child) bool {
 	related := func(e *expression.Program) bool { return e != nil && e.UsesRelated() }
-	return c.Object == nil || c.Policy != nil || c.When != nil || c.Replaced != nil || p.listed(c) || related(c.ObjectName) || related(c.Namespace)
+	return c.Object == nil || c.Policy != nil || c.When != nil || c.Replaced != nil || p.listed(c) ||
+		related(c.ObjectName) || related(c.Namespace)
 }
 
 // annotationsOnly allows changes of annotations only, those of the object and of its
