@@ -153,7 +153,7 @@ func (d *definition) traits() [][]string {
 // free are the keys below which a user writes fields of other languages.
 var free = []string{
 	"template", "schema", "openAPIV3Schema", "types", "status", "labelSelector", "annotationSelector", "labels", "annotations",
-	"variables",
+	"variables", "parameters",
 }
 
 // inert are the keys that every operator has, or that only name or describe something.
