@@ -85,6 +85,8 @@ func (c *checker) given(schema *props) map[string]any {
 				fmt.Sprintf("the value of parameter %s of operator %s: %s", one.Name, c.op.Metadata.Name, problem),
 				fmt.Sprintf("its type is at %s:%d:%d", at.File, at.Line, at.Column),
 			)
+			c.dec.Rejected[source.PathOf("spec", "parameters", one.Name).ID()] = true // it is not missing, too
+			continue
 		}
 		values[one.Name] = value
 	}
