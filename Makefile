@@ -48,17 +48,16 @@ test: build ## run the unit tests of Go; bin/tests.json has their output. `make 
 	go tool gotestsum --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile bin/tests.json -- -vet off -timeout 20m ./...
 	go test -vet off -tags e2e -run TestGuardsAreThere ./e2e
 
-# The packages that start goroutines. Of pkg/argoperator, these are the tests of several definitions at once, of pkg/cmd the scripts
-# of `argoperator test`.
-RACED = ./pkg/internal/jq/jq ./pkg/internal/run/simulate ./pkg/internal/run/testsuite
-
 test-race: ## run the unit tests of what runs jq with the race detector
 	$(call with,$$(go env CC)) go test -race -vet off -timeout 10m -run 'Goroutines|Gojq' ./pkg/internal/jq/jq
 
-race: ## run the unit tests of the packages that start goroutines with the race detector; compiles Argo again, which takes minutes
-	go test -race -short -timeout 60m $(RACED)
-	go test -race -timeout 60m -run 'Several|Each|CallerOwns|Example' ./pkg/argoperator
-	go test -race -timeout 60m -run 'TestScripts/test' ./pkg/cmd
+# Goroutines share compiled jq and definitions. `argoperator test` and `render` start them; of pkg/argoperator, these are the tests
+# of several definitions at once, of pkg/cmd the scripts of `argoperator test`. The simulations of some operators run side by side.
+race: ## run the unit tests of what several goroutines share with the race detector; compiles Argo again, which takes minutes
+	go test -race -timeout 30m ./pkg/internal/jq/jq
+	go test -race -timeout 30m -run 'TestOperators/each/(memcached|shop|visitors|webapp|postgres)' ./pkg/internal/run/testsuite
+	go test -race -timeout 30m -run 'Several|Each|CallerOwns|Example' ./pkg/argoperator
+	go test -race -timeout 30m -run 'TestScripts/test' ./pkg/cmd
 
 perf: ## compare instructions and allocations with testdata/instructions.json and allocations.json; needs valgrind
 	go test -tags perf -count 1 -timeout 30m -v -run 'TestInstructions|TestAllocations' ./pkg/argoperator
