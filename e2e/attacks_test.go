@@ -31,11 +31,7 @@ var (
 // TestAttacks lets somebody with few rights try to have an operator use its own
 // for them. What they aim at stays as it is, byte for byte.
 func TestAttacks(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	mallory := c.mallory(t)
 	for _, engine := range []string{"direct", "worker", "workflow"} {
 		t.Run("spoofed child/"+engine, func(t *testing.T) { c.spoof(t, mallory, engine) })

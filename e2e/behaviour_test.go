@@ -28,11 +28,7 @@ var (
 // plays: the other children wait for it, keep what they were made of, and fail
 // where they cannot do without it.
 func TestNestedOperator(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	dir := "../testdata/behaviour/nested-operator"
 	run(t, nil, "kubectl", "apply", "-f", dir+"/network.yaml")
 	t.Cleanup(func() {
@@ -102,11 +98,7 @@ func withPods(t *testing.T, play func(c *cluster, t *testing.T, engine string)) 
 
 func withEngines(t *testing.T, play func(c *cluster, t *testing.T, engine string), engines ...string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) { play(c, t, engine) })
 	}
@@ -225,11 +217,7 @@ func (c *cluster) playUpdate(t *testing.T, engine string) {
 // TestPatches sets fields of an object of others, loses one of them, and gives up the
 // rest.
 func TestPatches(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	o := c.install(t, "patches", "../testdata/behaviour/patches")
 	restarts := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "restarts"}
 	cr := o.create(t, "example.com/v1", "restarts", nsA, "one", map[string]any{"map": "of-others"})

@@ -20,11 +20,7 @@ import (
 
 // TestPatchedStatus sets the address of a Service of others in its status, and takes it back.
 func TestPatchedStatus(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	o := c.install(t, "patched status", "../testdata/behaviour/patched-status")
 	services := schema.GroupVersionResource{Version: "v1", Resource: "services"}
 	addresses := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "addresses"}
@@ -67,11 +63,7 @@ func TestPatchedStatus(t *testing.T) {
 
 // TestApproval approves a request for a certificate, and no other one.
 func TestApproval(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	c.install(t, "approval", "../testdata/behaviour/approval")
 	requests := schema.GroupVersionResource{Group: "certificates.k8s.io", Version: "v1", Resource: "certificatesigningrequests"}
 	create := func(name, usage string) {
@@ -121,11 +113,7 @@ func certificateRequest(t *testing.T) []byte {
 
 // TestKeptByChoice has a child of which each custom resource says whether it stays.
 func TestKeptByChoice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	o := c.install(t, "kept by choice", "../testdata/behaviour/kept-by-choice")
 	stores := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "stores"}
 	for name, policy := range map[string]string{"kept": "Retain", "dropped": "Delete"} {

@@ -54,6 +54,16 @@ type cluster struct {
 	kube    kubernetes.Interface
 }
 
+// connectLong is connect for a test that runs beside others, and not in the short run.
+func connectLong(t *testing.T) *cluster {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not part of the short run")
+	}
+	t.Parallel()
+	return connect(t)
+}
+
 // connect returns the cluster with the suite's namespaces in it.
 func connect(t *testing.T) *cluster {
 	t.Helper()

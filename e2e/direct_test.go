@@ -55,11 +55,7 @@ func (o *operator) merge(t *testing.T, gvr schema.GroupVersionResource, object *
 // TestWebApp leads an operator with optional children through what users do:
 // fields come and go, and the children with them.
 func TestWebApp(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	o := c.install(t, "webapp", "../examples/webapp")
 	cr := sample(t, "../examples/webapp/samples/webapp.yaml")
 	cr, err := c.objects.Resource(webapps).Namespace(nsA).Create(t.Context(), cr, metav1.CreateOptions{})
@@ -104,11 +100,7 @@ func TestWebApp(t *testing.T) {
 // TestForeign has an object in the place of a child that somebody else made: it
 // stays as it is, and the custom resource says so.
 func TestForeign(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	o := c.install(t, "foreign", "../examples/webapp")
 	foreign := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": "hello", "namespace": nsA},
@@ -143,11 +135,7 @@ func TestForeign(t *testing.T) {
 // TestSimulator compares what render says with what the cluster has; for
 // Memcacheds that is the end of their life.
 func TestSimulator(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	const dir = "../examples/webapp"
 	o := c.install(t, "simulator", dir)
 	o.compare(t, dir, nsA, webapps)
@@ -272,11 +260,7 @@ var partitioned = schema.GroupVersionResource{Group: "e2e.example.com", Version:
 
 // TestForEach keeps a child for each entry of a list.
 func TestForEach(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	o := c.install(t, "forEach", "testdata/partitions")
 	cr := o.create(t, "e2e.example.com/v1", partitioned.Resource, nsA, "p", map[string]any{"zones": []any{"a", "b", "c"}})
 	o.awaitOwned(t, cr, map[schema.GroupVersionResource]int{configMaps: 4})

@@ -14,11 +14,7 @@ import (
 
 // TestWatchNamespaces installs an operator that may see one namespace only.
 func TestWatchNamespaces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	definition := variant(t, logicFor(t, "Memwatch"), "  install: {watchNamespaces: ["+nsA+"]}\n")
 	o := c.install(t, "memcached in one namespace", definition)
 	for _, object := range o.objects {

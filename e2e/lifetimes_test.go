@@ -112,11 +112,7 @@ func (c *cluster) playDeletedInOrder(t *testing.T, engine string) {
 // TestExpiring deletes custom resources after some seconds, one of them after the worker was
 // away when its time was over.
 func TestExpiring(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	o := c.install(t, "expiring", rewritten(t, "../testdata/behaviour/expiring", "* 3600", "* 5"))
 	previews := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "previews"}
 	stays := o.create(t, "example.com/v1", "previews", nsA, "stays", map[string]any{})

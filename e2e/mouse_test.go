@@ -18,11 +18,7 @@ import (
 // finalizer. A mouse that is angry makes its logic fail, one that is stubborn its
 // finalizer, one that is homeless needs no child.
 func TestMouse(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	c.namespace(t, "e2e-mice", "restricted")
 	t.Run("workflow", func(t *testing.T) { c.playMouse(t, "workflow", "testdata/mouse", "mouse-jerry-") })
 	t.Run("worker", func(t *testing.T) {

@@ -14,11 +14,7 @@ var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: 
 // TestStandby has a second pod of the EventSource and of each Sensor wait, and
 // kills the one that leads.
 func TestStandby(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	s := subjects[0]
 	definition := variant(t, s.definition(t), "  install: {replicas: 2}\n")
 	w := &world{subject: s, operator: c.install(t, "two replicas", definition)}

@@ -15,11 +15,7 @@ var secretsGVR = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 // TestTokenRotation has the Sensors' token replaced, and then revoked: without a
 // restart of the Sensors the operator goes on.
 func TestTokenRotation(t *testing.T) {
-	if testing.Short() {
-		t.Skip("not part of the short run")
-	}
-	t.Parallel()
-	c := connect(t)
+	c := connectLong(t)
 	s := subjects[0]
 	w := &world{subject: s, operator: c.install(t, "a token that is replaced", variant(t, s.definition(t), "  install: {tokenRotation: 1h}\n"))}
 	w.measured = record(t, "token-rotation", s.name)

@@ -59,11 +59,7 @@ func (r Result) Charts(version string) ([]output.Operator, error) {
 // withEncodedParameters builds the operator again with the parameters in the form of a chart.
 func (o Operator) withEncodedParameters() ([]manifest.Object, error) {
 	local := *o.definition
-	local.Parameters = maps.Clone(local.Parameters)
-	for name, p := range local.Parameters {
-		p.Encoded = encodedJSON(p.Value, "")
-		local.Parameters[name] = p
-	}
+	local.Parameters = encodedParameters(local.Parameters, func(int) string { return "" })
 	p, findings := plan.New(&local)
 	if findings.HasErrors() {
 		return nil, fmt.Errorf("with encoded parameters: %s", findings[0].Message)
@@ -71,28 +67,33 @@ func (o Operator) withEncodedParameters() ([]manifest.Object, error) {
 	return manifest.Build(p), nil
 }
 
-// encodedJSON returns white space and the JSON of a value in base64.
-func encodedJSON(value any, space string) string {
-	return base64.StdEncoding.EncodeToString(append([]byte(space), shortschema.RawJSON(value).Raw...))
+// encodedParameters returns the parameters as white space and their JSON in base64.
+func encodedParameters(parameters map[string]definition.Parameter, space func(i int) string) map[string]definition.Parameter {
+	out := maps.Clone(parameters)
+	for i, name := range slices.Sorted(maps.Keys(out)) {
+		p := out[name]
+		p.Encoded = base64.StdEncoding.EncodeToString(append([]byte(space(i)), shortschema.RawJSON(p.Value).Raw...))
+		out[name] = p
+	}
+	return out
 }
 
 // openParameters replaces the parameters of a definition by placeholders. These have the
 // values, too, so that nothing else changes: white space before the JSON tells them apart.
 func openParameters(d *definition.Definition) []output.Value {
 	var values []output.Value
-	open := maps.Clone(d.Parameters)
-	for i, name := range slices.Sorted(maps.Keys(open)) {
-		p := open[name]
-		number := strings.NewReplacer("0", " ", "1", "\t").Replace(fmt.Sprintf("%024b", i))
-		p.Encoded = encodedJSON(p.Value, number)
+	plain := encodedParameters(d.Parameters, func(int) string { return "" })
+	d.Parameters = encodedParameters(d.Parameters, func(i int) string {
+		return strings.NewReplacer("0", " ", "1", "\t").Replace(fmt.Sprintf("%024b", i))
+	})
+	for _, name := range slices.Sorted(maps.Keys(plain)) {
+		p := plain[name]
 		values = append(values, output.Value{
-			Path: "parameters." + name, Default: encodedJSON(p.Value, ""), Placeholder: p.Encoded,
+			Path: "parameters." + name, Default: p.Encoded, Placeholder: d.Parameters[name].Encoded,
 			Description: cmp.Or(strings.Join(strings.Fields(p.Schema.Description), " "), "Parameter "+name+" of the operator."),
 			JSON:        &output.JSONValue{Default: p.Value, Schema: shortschema.JSONSchema(p.Schema)},
 		})
-		open[name] = p
 	}
-	d.Parameters = open
 	return values
 }
 

@@ -146,9 +146,9 @@ def outlives(run, cr, child):
     """Whether a child with onDelete: Orphan stays although it is not wanted: its custom resource is being deleted, or
     an earlier definition has left it, so that the pod has no right to delete it."""
     entry = run.declared(child)
-    if entry.get("onDelete") != "Orphan" or entry.get("stays"):
-        return entry.get("onDelete") == "Orphan"
-    return bool(cr["metadata"].get("deletionTimestamp")) and policy_of(entry, cr) == "Orphan"
+    if entry.get("onDelete") != "Orphan":
+        return False
+    return bool(entry.get("stays")) or bool(cr["metadata"].get("deletionTimestamp")) and policy_of(entry, cr) == "Orphan"
 
 
 def policy_of(entry, cr):
@@ -205,7 +205,7 @@ def patch_others(run, cr, state, live):
             wanted = {} if state["finalizing"] else wanted_patches(run, entry, cr, names)
             for one in targets(run, entry):
                 patch = wanted.pop(key_of(run, entry, one), None)
-                if patch is not None or manages(one, manager) and entry.get("part") != "approval":  # a decision stays
+                if patch is not None or not entry.get("stays") and manages(one, manager):
                     apply_patch(run, entry, one, patch or {}, manager)
             held += [f"{entry['name']}: there is no {name_of(*key[1:])}" for key in wanted]
         except (ExpressionError, Failed) as error:

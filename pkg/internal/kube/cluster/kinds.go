@@ -18,6 +18,7 @@ type Kind struct {
 	Plural     string
 	Namespaced bool
 	Status     bool // has a status subresource
+	Approval   bool // has an approval subresource
 	Generation bool // increments metadata.generation when the spec changes
 	Annotated  bool // and when the annotations change
 	Builtin    bool // part of Kubernetes
@@ -33,11 +34,7 @@ func (k Kind) Resource() schema.GroupResource {
 
 // has reports whether the kind has a subresource that requests may name.
 func (k Kind) has(subresource string) bool {
-	return k.Status && subresource == "status" || subresource == approval && k.isCertificate()
-}
-
-func (k Kind) isCertificate() bool {
-	return k.Group == "certificates.k8s.io" && k.Kind == "CertificateSigningRequest"
+	return k.Status && subresource == "status" || k.Approval && subresource == shapes.Approval
 }
 
 // BuiltinKinds returns the kinds of Kubernetes, each once for all versions of its
@@ -53,7 +50,7 @@ func BuiltinKinds() []Kind {
 		seen[gk] = true
 		out = append(out, Kind{
 			GroupVersionKind: gk.WithVersion(""), Plural: b.Plural, Namespaced: b.Namespaced(),
-			Status: b.HasStatus(), Generation: b.HasGeneration(), Annotated: b.CountsAnnotations(), Builtin: true,
+			Status: b.HasStatus(), Approval: b.HasSubresource(shapes.Approval), Generation: b.HasGeneration(), Annotated: b.CountsAnnotations(), Builtin: true,
 		})
 	}
 	return out

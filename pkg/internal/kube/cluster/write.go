@@ -329,7 +329,7 @@ func keepOtherHalf(old, o Object, req Request) {
 		if set {
 			to.Object["status"] = status
 		}
-		if req.Kind.isCertificate() {
+		if req.Kind.Approval {
 			keepDecisions(old, to, req.Subresource)
 		}
 		return
@@ -339,9 +339,6 @@ func keepOtherHalf(old, o Object, req Request) {
 		to.Object["status"] = status
 	}
 }
-
-// approval is the subresource of a CertificateSigningRequest with the conditions Approved and Denied.
-const approval = "approval"
 
 // keepDecisions restores the conditions that a subresource of a CertificateSigningRequest does
 // not have: approval has Approved and Denied, and nothing else of the status; status has the rest.
@@ -353,8 +350,8 @@ func keepDecisions(old, o Object, subresource string) {
 			return (condition["type"] == "Approved" || condition["type"] == "Denied") != decisions
 		})
 	}
-	conditions := append(pick(old, subresource != approval), pick(o, subresource == approval)...)
-	if subresource == approval {
+	conditions := append(pick(old, subresource != shapes.Approval), pick(o, subresource == shapes.Approval)...)
+	if subresource == shapes.Approval {
 		o.Object["status"] = map[string]any{}
 		if status, set := old.DeepCopy().Object["status"]; set {
 			o.Object["status"] = status

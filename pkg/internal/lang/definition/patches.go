@@ -3,7 +3,6 @@ package definition
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -92,15 +91,15 @@ func (c *checker) subresourceOf(patch v1alpha1.Patch, p source.Path) {
 		return
 	}
 	child, at := PatchChild(patch), p.To("template")
-	certificates := child.Kind == "CertificateSigningRequest" && strings.HasPrefix(child.APIVersion, "certificates.k8s.io/")
-	switch {
-	case patch.Subresource == "approval" && !certificates:
-		c.add(p.To("subresource"), diag.BadValue, child.Kind+" has no subresource approval", "write subresource: status")
-	case patch.Subresource == "approval" && !c.mayApprove():
+	builtin, known := schema.FindBuiltin(child.APIVersion, child.Kind)
+	switch lacks := child.Kind + " has no subresource " + patch.Subresource; {
+	case known && builtin.HasStatus() && !builtin.HasSubresource(patch.Subresource), !known && patch.Subresource == schema.Approval:
+		c.add(p.To("subresource"), diag.BadValue, lacks, "write subresource: status")
+	case known && !builtin.HasStatus(), !known && c.lacksStatus(patch, child):
+		c.add(p.To("subresource"), diag.BadValue, lacks, "")
+	case patch.Subresource == schema.Approval && !c.mayApprove():
 		c.warn(p.To("subresource"), diag.MissingKey, "the API server lets only accounts decide that may approve for the signer",
 			"install: {permissions: [{apiGroups: [certificates.k8s.io], resources: [signers], verbs: [approve], resourceNames: [SIGNER]}]}")
-	case c.lacksStatus(patch, child):
-		c.add(p.To("subresource"), diag.BadValue, child.Kind+" has no subresource "+patch.Subresource, "")
 	}
 	if !c.Written(at.To("status")) {
 		c.missing(at, "status", "write the fields to set below status, or remove subresource")
@@ -130,11 +129,8 @@ func (c *checker) mayApprove() bool {
 	})
 }
 
-// lacksStatus reports whether the kind of a patch certainly has no status subresource.
+// lacksStatus reports whether the custom kind of a patch certainly has no status subresource.
 func (c *checker) lacksStatus(patch v1alpha1.Patch, child v1alpha1.Child) bool {
-	if builtin, known := schema.FindBuiltin(child.APIVersion, child.Kind); known {
-		return !builtin.HasStatus()
-	}
 	crd := c.def.PatchCRDs[patch.Name]
 	_, version := source.SplitAPIVersion(child.APIVersion)
 	return crd != nil && slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {

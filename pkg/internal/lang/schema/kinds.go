@@ -25,6 +25,7 @@ const (
 	status                        // has a status subresource
 	generation                    // metadata.generation counts changes of the desired state
 	annotated                     // and of the annotations
+	approval                      // has an approval subresource
 
 	namespaced traits = 0
 )
@@ -42,6 +43,14 @@ func (k BuiltinKind) Scope() string {
 
 // HasStatus reports whether the kind has a status subresource.
 func (k BuiltinKind) HasStatus() bool { return k.traits&status != 0 }
+
+// Approval is the subresource with which somebody decides about a CertificateSigningRequest.
+const Approval = "approval"
+
+// HasSubresource reports whether the kind has a subresource: status or approval.
+func (k BuiltinKind) HasSubresource(name string) bool {
+	return name == "status" && k.HasStatus() || name == Approval && k.traits&approval != 0
+}
 
 // HasGeneration reports whether the API server counts changes of the desired
 // state in metadata.generation.
@@ -124,7 +133,7 @@ var builtinKinds = [...]BuiltinKind{
 	{"autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", namespaced | status},
 	{"batch", "v1", "CronJob", "cronjobs", namespaced | status | generation},
 	{"batch", "v1", "Job", "jobs", namespaced | status | generation},
-	{"certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", cluster | status},
+	{"certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests", cluster | status | approval},
 	{"coordination.k8s.io", "v1", "Lease", "leases", namespaced},
 	{"discovery.k8s.io", "v1", "EndpointSlice", "endpointslices", namespaced | generation},
 	{"events.k8s.io", "v1", "Event", "events", namespaced},

@@ -156,9 +156,7 @@ func (c *compiler) commonMetadata(children []Child) {
 	_, problems := expression.Template(common, scope, schema.Any())
 	c.report(problems, "spec", "childMetadata")
 	if len(problems) == 0 && slices.ContainsFunc(children, func(child Child) bool { return child.Object == nil }) {
-		node, unfit := scope.ForPod(common)
-		c.report(unfit, "spec", "childMetadata")
-		c.common = encode(node)
+		c.common = c.forPod(common, scope, "spec", "childMetadata")
 	}
 }
 
@@ -225,7 +223,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	scope.Variables = c.variables(in.Variables, scope, at("variables")...)
 	c.compileForPod(&out, in, scope, path)
 	if out.Orphan && in.OnDelete != "Orphan" {
-		c.policy(&out, in.OnDelete, at("onDelete"))
+		c.policy(&out, in.OnDelete, at("onDelete")...)
 	}
 	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
 		out.When, _ = expression.Expression(scope.Given, c.scope, "boolean")
@@ -260,17 +258,21 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 
 // policy compiles an expression that chooses what happens to a child when its custom resource is
 // deleted. The child has no owner reference then, so that only the operator decides.
-func (c *compiler) policy(out *Child, text string, at []string) {
+func (c *compiler) policy(out *Child, text string, at ...string) {
 	scope := c.resourceOnly("onDelete")
-	scope.Given = ""
 	var problems []expression.Problem
 	out.Policy, problems = expression.Template(text, scope, schema.OpenAPI(&apiextensionsv1.JSONSchemaProps{
 		Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"Delete"`)}, {Raw: []byte(`"Orphan"`)}},
 	}))
 	c.report(problems, at...)
-	node, unfit := scope.ForPod(text)
-	c.report(unfit, at...)
-	out.podPrograms.policy = encode(node)
+	out.podPrograms.policy = c.forPod(text, scope, at...)
+}
+
+// forPod compiles a value for the pod, and reports what the pod cannot evaluate.
+func (c *compiler) forPod(value any, scope expression.Scope, at ...string) json.RawMessage {
+	node, problems := scope.ForPod(value)
+	c.report(problems, at...)
+	return encode(node)
 }
 
 // namespaced reports a namespaced child without a namespace, which a cluster-scoped

@@ -37,8 +37,8 @@ func parameterSource(p definition.Parameter) string {
 	return text
 }
 
-// logicParameters returns the values of the parameters for the request of the logic.
-func (c *compiler) logicParameters() json.RawMessage {
+// inputs returns the values of the parameters for the request of the logic.
+func (c *compiler) inputs() json.RawMessage {
 	if c.d.Operator.Spec.Logic == nil || len(c.scope.Parameters) == 0 {
 		return nil
 	}
@@ -46,7 +46,5 @@ func (c *compiler) logicParameters() json.RawMessage {
 	for name := range c.scope.Parameters {
 		values[name] = "${ $parameters." + name + " }"
 	}
-	node, problems := c.scope.ForPod(values)
-	c.report(problems, "spec", "parameters")
-	return encode(node)
+	return c.forPod(values, c.scope, "spec", "parameters")
 }

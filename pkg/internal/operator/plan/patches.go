@@ -69,10 +69,7 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 
 // releases reports whether the fields of a patch are given up with the custom resource. An
 // approval stays: the API server does not let anybody take it back.
-func (c Child) releases() bool { return c.Subresource != approval }
-
-// approval is the subresource of the decision about a CertificateSigningRequest.
-const approval = "approval"
+func (c Child) releases() bool { return c.Subresource != schema.Approval }
 
 // sameField warns of a field of one object that every custom resource sets to a value of its
 // own: the API server refuses the second.
@@ -107,7 +104,7 @@ func runtimePatches(p *decided) []RuntimeKind {
 		kind.Secret = p.ReadsSecrets(c)
 		kind.Name, kind.Identity = c.Name, c.podPrograms.identity
 		kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(c)
-		kind.Part = c.Subresource
+		kind.Part, kind.Stays = c.Subresource, !c.releases()
 		kind.Beside, kind.Chosen = c.SameNamespace && c.Kind.Namespaced, c.ChoosesNamespace()
 		out = append(out, kind)
 	}

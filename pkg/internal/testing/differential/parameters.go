@@ -2,6 +2,7 @@ package differential
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -23,9 +24,10 @@ func (d *definition) declare(declared any) string {
 }
 
 // give adds a parameter whose value comes from outside of the definition.
-func (d *definition) give(declared any, value any) string {
+func (d *definition) give(declared any, value source.Parameter) string {
 	read := d.declare(declared)
-	d.installation = append(d.installation, source.Parameter{Name: read[len("$parameters."):], Value: value})
+	value.Name = strings.TrimPrefix(read, "$parameters.")
+	d.installation = append(d.installation, value)
 	return read
 }
 
@@ -36,12 +38,12 @@ func (d *definition) parameter(at, value string) string {
 	case "default":
 		read = d.declare("string | default=" + jq.Quote(value))
 	case "given":
-		read = d.give("string | required=true", value)
+		read = d.give("string | required=true", source.Parameter{Value: value})
 	case "text":
-		read = d.declare("string | required=true")
-		d.installation = append(d.installation, source.Parameter{Name: read[len("$parameters."):], Text: &value})
+		read = d.give("string | required=true", source.Parameter{Text: &value})
 	case "field":
-		read = d.give(map[string]any{"is": "string", "other": "integer | default=1"}, map[string]any{"is": value}) + ".is // \"none\""
+		given := source.Parameter{Value: map[string]any{"is": value}}
+		read = d.give(map[string]any{"is": "string", "other": "integer | default=1"}, given) + ".is // \"none\""
 	default:
 		return value
 	}
@@ -56,11 +58,11 @@ func (d *definition) parameterCondition(at, condition string) string {
 	read := ""
 	switch oneOf(d.drawing, at+".parameter", "", "", "", "", "boolean", "integer", "list", "none") {
 	case "boolean":
-		read = d.give("boolean | default=false", true)
+		read = d.give("boolean | default=false", source.Parameter{Value: true})
 	case "integer":
 		read = d.declare("integer | default=-7") + " == -7"
 	case "list":
-		read = "(" + d.give("[]string", []any{"a", "b"}) + " // [] | length == 2)"
+		read = "(" + d.give("[]string", source.Parameter{Value: []any{"a", "b"}}) + " // [] | length == 2)"
 	case "none":
 		read = d.declare("string") + " == null"
 	default:
