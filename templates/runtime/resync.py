@@ -1,12 +1,15 @@
 """resync and enqueue: start a run for each custom resource that needs one."""
 from api import ApiError, log
 from compute import UNMET, unready_reason
+from dates import seconds_of
 from due import CONTENT, content, due, finalization_reason, last_run_failed, related_outdated, status_reads_children
-from names import MANAGED_BY, OWNER_UID, WORKFLOWS, path_of
+from names import MANAGED_BY, OWNER_UID, WORKFLOW, WORKFLOWS, path_of
 from parent import request_computation
 from related import condensed
 from run import belongs, is_for_another, is_paused
 from sensors import restart_disconnected
+
+SLOW_CLOCK = 10  # seconds: a Sensor adds changes to a Workflow until its own clock has left the window
 
 
 def resync(run):
@@ -75,7 +78,9 @@ def all_related(run):
 
 def enqueue(run):
     """Submits a Workflow for each custom resource whose related objects changed since its last reconcile. It lists all
-    of them, so one run serves all changes before it."""
+    of them, so one run serves all changes before it, and deletes the Workflows of such changes that wait for their turn:
+    their number would grow while there are more windows than runs."""
+    served = list(waiting(run))
     related = all_related(run)
 
     def why(cr):
@@ -83,7 +88,33 @@ def enqueue(run):
             return ""
         return finalization_reason(run, cr) if run.unselected(cr) else related_outdated(run, cr, related) or last_run_failed(cr)
 
-    return 1 if reconcile_due(run, why, ask if run.templates else submit) else 0
+    if reconcile_due(run, why, ask if run.templates else submit):
+        return 1  # those that wait try again
+    for one in served:
+        discard(run, one)
+    return 0
+
+
+def waiting(run):
+    """The Workflows that wait for the end of this one and whose window has ended, also for a clock that is slow."""
+    prefix, window = run.config["enqueue"]["prefix"], run.config["enqueue"]["window"]
+    for one in run.client.list(path_of(WORKFLOWS, run.config["namespace"]), WORKFLOW, f"{MANAGED_BY}={run.operator}"):
+        number = one["metadata"]["name"].removeprefix(prefix)
+        if number.isdecimal() and (one.get("status") or {}).get("phase", "") in ("", "Pending"):
+            if (int(number) + 1) * window + SLOW_CLOCK < seconds_of(run.now()):
+                yield one
+
+
+def discard(run, one):
+    """Deletes a Workflow in the version that was read."""
+    metadata = one["metadata"]
+    try:
+        run.client.request("DELETE", path_of(WORKFLOWS, metadata["namespace"], metadata["name"]), {
+            "apiVersion": "v1", "kind": "DeleteOptions",
+            "preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}})
+        log(f"deleted Workflow {metadata['name']}: this one has served its changes")
+    except ApiError as error:
+        log(f"Workflow {metadata['name']} runs although this one has served its changes: {error}")
 
 
 def key_of(cr):

@@ -293,6 +293,7 @@ class Case(unittest.TestCase):
             "children": [DEPLOYMENT, CONFIGMAP], "watchNamespaces": [], "finalizer": "", "forceConflicts": True,
             "status": {"object": {"readyReplicas": READY_REPLICAS}}, "resyncPolicy": "Changed",
             "workflowTemplate": "memcached-reconcile", "argoServerURL": "", "parameters": [],
+            "enqueue": {"prefix": "memcached-enqueue-", "window": 3},
             "eventSource": "memcached", "sensors": []}
 
     def path(self, name):

@@ -1,5 +1,7 @@
 """Related objects."""
 
+from dates import seconds_of
+from names import MANAGED_BY
 from related import matches, selector_text
 
 from .fakecluster import (
@@ -149,6 +151,29 @@ class RelatedTest(Case):
         del self.cluster.objects[self.MAPS + "/settings"]
         self.assertEqual(self.run_command("enqueue"), 0, self.out)
         self.assertIn("what it refers to has changed", self.out)
+
+    def test_enqueue_discards_what_waits(self):
+        self.assertEqual(self.reconcile([deployment()]), 0, self.out)
+        now = int(seconds_of(self.time))
+        ended = (now - 20) // 3
+
+        def waiting(window, **status):
+            name = f"memcached-enqueue-{window}"
+            self.cluster.put(f"{WORKFLOWS}/{name}", {"metadata": {
+                "name": name, "namespace": "argo-events", "labels": {MANAGED_BY: "memcached"}}, "status": status})
+            return f"{WORKFLOWS}/{name}"
+
+        served = {waiting(ended, phase="Pending"), waiting(ended - 7)}
+        others = {waiting(now // 3, phase="Pending"), waiting(ended - 1, phase="Running"), waiting(ended - 2, phase="Succeeded"),
+                  waiting("other", phase="Pending")}
+        self.cluster.objects[self.MAPS + "/settings"]["data"] = {"a": "c"}
+        self.cluster.faults.append(always("POST", WORKFLOWS, 403, {"reason": "Forbidden", "message": "no"}))
+        self.assertEqual(self.run_command("enqueue"), 1, self.out)
+        self.assertLess(served, set(self.cluster.objects), "a run that failed served nothing")
+        self.cluster.faults.clear()
+        self.assertEqual(self.run_command("enqueue"), 0, self.out)
+        self.assertLess(others, set(self.cluster.objects))
+        self.assertFalse(served & set(self.cluster.objects), self.out)
 
     def test_enqueue_what_has_failed(self):
         self.assertEqual(self.reconcile([deployment()]), 0, self.out)

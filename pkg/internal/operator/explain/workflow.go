@@ -33,7 +33,7 @@ func workflowEvents(p *plan.Plan) []Event {
 	}
 	if p.EnqueuesRelated() {
 		list = append(list, event(relatedChanged, calls(1, "Workflow read"), pod(
-			1+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
+			2+relatedLists(p)+max(1, namespaces(p, p.API.Kind)),
 			"Workflow created, lists (500 objects per request)",
 		)).atMost("one for all changes within "+strconv.Itoa(plan.EnqueueWindow)+" seconds").
 			each("custom resource that refers to it", resubmitted(p), full))

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
+import (
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
 
 // grants returns every permission with its reason. TestOperators of
 // pkg/internal/run/testsuite compares them with the requests that operators send: none may
@@ -176,13 +180,20 @@ func resyncGrants(p *configured) []Grant {
 			Reason: "list children for the resync",
 		})
 	}
-	if p.Runtime.SensorTemplates {
+	workflows := Grant{Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows"}
+	var reasons []string
+	if !p.Runtime.SensorTemplates {
+		workflows.Verbs, reasons = append(workflows.Verbs, "create"), append(reasons, "create one Workflow per outdated custom resource")
+	}
+	if p.EnqueuesRelated() {
+		workflows.Verbs = append(workflows.Verbs, "list", "delete")
+		reasons = append(reasons, "delete those that wait to find what changed, once it has been found")
+	}
+	if len(reasons) == 0 {
 		return list
 	}
-	return append(list, Grant{
-		Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create"}, Reason: "create one Workflow per " +
-			"outdated custom resource",
-	})
+	workflows.Reason = strings.Join(reasons, "; ")
+	return append(list, workflows)
 }
 
 // sharedGrants returns those that operators of a group share.

@@ -105,7 +105,7 @@ func declare(d *definition.Definition) (declared, diag.List) {
 	if spec.Install.DedicatedWorker {
 		out.Names.Worker = out.dedicatedWorker()
 	}
-	out.API, out.childMetadata, out.deleteAfter, out.inputs = withSchemas(base, d), c.common, c.deleteAfter(), c.logicParameters()
+	out.API, out.childMetadata, out.deleteAfter, out.inputs = withSchemas(base, d), c.common, c.deleteAfter(), c.inputs()
 	out.deletesInReverse = spec.Finalizer != nil && spec.Finalizer.DeletionOrder == "Reverse"
 	out.chooseNamespaces(d)
 	return out, c.findings
@@ -447,6 +447,10 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		r.Parent.Selected = selectorInPod(p)
 		if p.Logic.ResyncAfter {
 			r.Timer = p.Operator.Name + "-timer"
+		}
+		if p.EnqueuesRelated() && !p.Reconcile.Execution.Stays {
+			names := p.enqueue()
+			r.Enqueue = &names
 		}
 	}
 	if p.Reconcile.Execution.Stays {

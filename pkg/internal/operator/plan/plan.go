@@ -409,6 +409,7 @@ type Runtime struct {
 	ChildMetadata     json.RawMessage  `json:"childMetadata,omitempty"`    // labels and annotations of the children that the logic makes
 	Inputs            json.RawMessage  `json:"inputs,omitempty"`           // the parameters of the installation, for the logic
 	Timer             string           `json:"timer,omitempty"`            // the WorkflowTemplate of delayed runs that the logic requests
+	Enqueue           *Enqueue         `json:"enqueue,omitempty"`          // the Workflows for changes of related objects; nil: there are none
 	EventSource       string           `json:"eventSource"`
 	Sensors           []string         `json:"sensors"`
 	EmitsEvents       bool             `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready
@@ -433,6 +434,13 @@ type RuntimeLogic struct {
 	Workspace    string `json:"workspace,omitempty"` // its directory, if other operators have theirs
 }
 
+// Enqueue is how the Workflows for changes of related objects are named: Prefix and the
+// number of the window, whose length Window is in seconds.
+type Enqueue struct {
+	Prefix string `json:"prefix"`
+	Window int    `json:"window"`
+}
+
 // RuntimeToken configures the rotation of the Sensors' token.
 type RuntimeToken struct {
 	ServiceAccount string `json:"serviceAccount"`
@@ -451,7 +459,7 @@ type RuntimeKind struct {
 	Status     bool     `json:"status"`
 	Lacks      []string `json:"lacks,omitempty"` // of what the operator would write to the status
 	OnDelete   string   `json:"onDelete,omitempty"`
-	Stays      bool     `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it
+	Stays      bool     `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it; a patch that is not given up
 
 	Policy json.RawMessage `json:"policy,omitempty"` // of an orphan: evaluated on the custom resource, whether it is deleted with it
 

@@ -166,11 +166,14 @@ func (p *declared) EnqueuesRelated() bool {
 	return slices.ContainsFunc(p.Related, func(r Related) bool { return r.Watch })
 }
 
+// enqueue returns how the Workflows for changes of related objects are named.
+func (p *declared) enqueue() Enqueue { return Enqueue{p.EnqueueTemplate() + "-", EnqueueWindow} }
+
 // enqueueJQ returns the program for events of related objects of a kind: direct/enqueue.jq.
 func enqueueJQ(p *configured, k Kind) string {
-	own := ownObjects(p, k)
+	own, names := ownObjects(p, k), p.enqueue()
 	return directPrograms().Program("enqueue", jqfile.Holes{
-		"hole::window": jqfile.Number(EnqueueWindow), "hole::workflowPrefix": jqfile.String(p.Operator.Name + "-enqueue-"),
+		"hole::window": jqfile.Number(names.Window), "hole::workflowPrefix": jqfile.String(names.Prefix),
 		"annotation::related": jqfile.String(RelatedDigest), "annotation::reconcile": jqfile.String(ReconcileRequest),
 		"option::ownKind":   jqfile.Bool(p.isParent(k)),
 		"option::stays":     jqfile.Bool(p.Reconcile.Execution.Stays),

@@ -39,6 +39,7 @@ var unobserved = []excuse{
 	{"resync", "patch", "sensors.argoproj.io", "it repairs Sensors the same way"},
 	{"worker", "patch", "eventsources.argoproj.io", "so does a worker"},
 	{"worker", "patch", "sensors.argoproj.io", "so does a worker"},
+	{"resync", "delete", "workflows.argoproj.io", "those that wait for their turn; in the simulator none waits"},
 	{"worker", "get", "sensors.argoproj.io", "its loop asks whether it is still wanted; the simulation has no loop"},
 	{"worker", "create get list", "workflows.argoproj.io", "a simulated worker starts no Workflow: the trace shows each reconcile"},
 	{"sensor", "patch", "workflows.argoproj.io", "one Workflow for several changes at once; in the simulator it ends before the next change"},
