@@ -97,12 +97,12 @@ def enqueue(run):
 
 def waiting(run):
     """The Workflows that wait for the end of this one and whose window has ended, also for a clock that is slow."""
-    prefix, window = run.config["enqueue"]["prefix"], run.config["enqueue"]["window"]
+    names = run.config["enqueue"]
     for one in run.client.list(path_of(WORKFLOWS, run.config["namespace"]), WORKFLOW, f"{MANAGED_BY}={run.operator}"):
-        number = one["metadata"]["name"].removeprefix(prefix)
-        if number.isdecimal() and (one.get("status") or {}).get("phase", "") in ("", "Pending"):
-            if (int(number) + 1) * window + SLOW_CLOCK < seconds_of(run.now()):
-                yield one
+        number = one["metadata"]["name"].removeprefix(names["prefix"])
+        waits = number.isdecimal() and (one.get("status") or {}).get("phase", "") in ("", "Pending")
+        if waits and (int(number) + 1) * names["window"] + SLOW_CLOCK < seconds_of(run.now()):
+            yield one
 
 
 def discard(run, one):
