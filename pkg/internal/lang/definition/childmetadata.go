@@ -1,8 +1,10 @@
 package definition
 
 import (
+	"fmt"
 	"maps"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -27,17 +29,23 @@ func (c *checker) childMetadata() {
 			continue
 		}
 		metadata = maps.Clone(metadata)
-		merge(metadata, "labels", common.Labels)
-		merge(metadata, "annotations", common.Annotations)
+		for field, values := range map[string]map[string]string{"labels": common.Labels, "annotations": common.Annotations} {
+			if !merge(metadata, field, values) {
+				c.warn(source.PathOf("spec", "children", i, "template", "metadata", field), diag.Unsupported,
+					fmt.Sprintf("childMetadata.%s are not added to this child: its %s are one expression", field, field),
+					fmt.Sprintf("write the keys of %s, or add those of childMetadata to the expression", field))
+			}
+		}
 		child.Template = maps.Clone(child.Template)
 		child.Template["metadata"] = metadata
 	}
 }
 
-func merge(metadata map[string]any, field string, common map[string]string) {
+// merge reports whether it could add the values: it cannot add them to an expression.
+func merge(metadata map[string]any, field string, common map[string]string) bool {
 	own, isMap := metadata[field].(map[string]any)
 	if metadata[field] != nil && !isMap || len(common) == 0 {
-		return
+		return len(common) == 0
 	}
 	merged := map[string]any{}
 	for key, value := range common {
@@ -45,6 +53,7 @@ func merge(metadata map[string]any, field string, common map[string]string) {
 	}
 	maps.Copy(merged, own)
 	metadata[field] = merged
+	return true
 }
 
 // origin returns where a value is written: a label or an annotation of a template may be
