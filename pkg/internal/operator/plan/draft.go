@@ -18,6 +18,9 @@ import (
 func Draft(d *definition.Definition) (*Plan, diag.List) {
 	p := &Plan{}
 	p.API.Kind = draftKind(d)
+	if e := d.Operator.Spec.API.Existing; e != nil && !d.Rejected("spec", "api", "existing") {
+		p.API.SelectorJQ = selectorJQ(e)
+	}
 	c := newCompiler(d, p.API)
 	c.draft, c.scope.Draft = true, true
 	c.scope.Name = strings.TrimSpace(cmp.Or(p.API.Kind.Kind, "the custom resource") + " " + p.API.Kind.Version)
@@ -26,7 +29,7 @@ func Draft(d *definition.Definition) (*Plan, diag.List) {
 		c.scope.Input = nil
 	}
 	c.define()
-	p.Children, p.Patches, p.Related = c.children(), c.patches(), c.related()
+	p.Children, p.Patches, p.Related, p.Schedules = c.children(), c.patches(), c.related(), c.schedules()
 	c.status()
 	for i := range p.Children {
 		switch child := &p.Children[i]; {
