@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"regexp"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -130,4 +131,42 @@ func TestExpiring(t *testing.T) {
 	run(t, nil, "kubectl", "scale", "-n", operators, "deployment/"+name, "--replicas=1")
 	c.await(t, "the custom resource to go", slow, previews, nsA, func(s seen) bool { return s.by(missed.GetUID()) == nil })
 	o.awaitOwned(t, stays, map[schema.GroupVersionResource]int{configMaps: 1})
+}
+
+// TestScheduled reconciles a custom resource each minute, also after the worker was away when a
+// minute began.
+func TestScheduled(t *testing.T) {
+	c := connectLong(t)
+	o := c.install(t, "scheduled", "../testdata/behaviour/scheduled")
+	offices := schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "offices"}
+	cr := o.create(t, "example.com/v1", "offices", nsA, "one", map[string]any{"report": "* * * * *"})
+	reported := func(after string) string {
+		t.Helper()
+		is := func(s seen) string {
+			if one := s.by(cr.GetUID()); one != nil {
+				return nested(one, "status", "reported")
+			}
+			return ""
+		}
+		return is(c.await(t, "a report after "+after, slow, offices, nsA, func(s seen) bool { return is(s) > after }))
+	}
+	first := reported("")
+	second := reported(first)
+	if at, err := time.Parse(time.RFC3339, second); err != nil || at.Second() != 0 || time.Since(at) > time.Minute {
+		t.Errorf("at %s, the last minute is %s, after %s", time.Now().UTC(), second, first)
+	}
+	c.await(t, "the ConfigMap of "+second, slow, configMaps, nsA, func(s seen) bool {
+		owned := s.ownedBy(cr)
+		return len(owned) == 1 && nested(owned[0], "data", "report") >= second
+	})
+
+	t.Log("the worker is away meanwhile")
+	name := o.only("Deployment").GetName()
+	run(t, nil, "kubectl", "scale", "-n", operators, "deployment/"+name, "--replicas=0")
+	run(t, nil, "kubectl", "wait", "-n", operators, "pods", "-l", "argoperator.dev/worker="+name, "--for=delete", "--timeout="+slow.String())
+	missed := nested(c.await(t, "the custom resource", slow, offices, nsA, func(s seen) bool { return s.by(cr.GetUID()) != nil }).by(cr.GetUID()), "status", "reported")
+	time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute))) // a minute begins
+	run(t, nil, "kubectl", "scale", "-n", operators, "deployment/"+name, "--replicas=1")
+	reported(missed)
+	o.awaitReady(t, offices, cr)
 }

@@ -16,13 +16,15 @@ def named(run, live, related):
     for entry in run.related:
         ones = related.get(entry["name"]) or []
         names["$related"][entry["name"]] = ones if entry["multiple"] else ones[0] if ones else None
+    for entry in run.schedules:
+        names["$related"][entry["name"]] = next(iter(related.get(entry["name"]) or []), None)
     return names
 
 
 def computed_status(run, cr, live, related, say=log):
     """The status fields of the definition. A field whose expression fails is omitted. One that reads related objects
     keeps its value if they could not be read, so that there are none by name."""
-    status, names, unread = {}, named(run, live, related), run.related and not related
+    status, names, unread = {}, named(run, live, related), (run.related or run.schedules) and not related
     for field, node in ((run.config.get("status") or {}).get("object") or {}).items():
         if unread and mentions(node, "$related"):
             status.update({key: value for key, value in (cr.get("status") or {}).items() if key == field})

@@ -1,4 +1,5 @@
 """The functions of times, with Go's 64-bit arithmetic."""
+import datetime
 import math
 import re
 
@@ -103,3 +104,8 @@ def seconds_of(text):
     if seconds is None:
         raise ValueError(f"{text!r} is no time")
     return seconds
+
+
+def time_at(seconds):
+    """A time in the form of Kubernetes."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -7,6 +7,7 @@ from compute import computed_status, existing, identities, items, located, menti
 from names import DEFINITION, INPUTS, RELATED, SIBLINGS
 from related import digest_of, related_to, rule_of, select
 from run import digest_of_inputs, display_name, is_paused, name_of
+from schedules import scheduled
 from status import ready_condition, says_paused, shows
 from values import ExpressionError
 
@@ -99,10 +100,11 @@ def content_of(child):
 
 def related_outdated(run, cr, related):
     """Why a custom resource needs a run because of its related objects, or ""."""
-    if not run.related:
+    if not run.related and not run.schedules:
         return ""
     try:
         found = related_to(run, cr, lambda entry, namespace, rule: select(related.get(entry["name"]) or [], namespace, rule))
+        found.update(scheduled(run, cr))
     except Refused:  # the failed run has reported it
         return ""
     known = (cr["metadata"].get("annotations") or {}).get(RELATED)

@@ -1,4 +1,4 @@
-"""Custom resources that are deleted some time after their creation."""
+"""Times at which a worker comes back to a custom resource by itself: the end of its life, and those of schedules."""
 import math
 
 from api import Refused, log
@@ -6,6 +6,7 @@ from dates import seconds_of
 from expressions import built
 from objects import delete
 from run import is_paused
+from schedules import times_of
 from values import ExpressionError, as_float, is_number
 
 
@@ -20,20 +21,27 @@ def left(run, cr):
         raise Refused(f"deleteAfter: {error}") from None
     if not is_number(after) or not math.isfinite(as_float(after)):
         return None
-    return seconds_of(cr["metadata"]["creationTimestamp"]) + as_float(after) - now_of(run)
+    return seconds_of(cr["metadata"]["creationTimestamp"]) + as_float(after) - run.seconds()
 
 
-def now_of(run):
-    return seconds_of(run.now())
+def wait_of(run, cr):
+    """The seconds until the worker has to come back to a custom resource by itself; None if no time is known."""
+    waits = [left(run, cr)]
+    if not cr["metadata"].get("deletionTimestamp") and not is_paused(cr):
+        waits += [next_time - run.seconds() for _, next_time in filter(None, times_of(run, cr).values())]
+    return min((max(wait, 0) for wait in waits if wait is not None), default=None)
 
 
 def is_over(run, cr):
-    """Whether the time of a custom resource is over: then it is deleted. Else the worker comes back when it is."""
-    run.left = left(run, cr)
-    if run.left is None:
-        return False
-    if run.left > 0:
-        if run.later:
+    """Whether the time of a custom resource is over: then it is deleted. Else the worker comes back when it is, or when a
+    time of a schedule is due."""
+    rest = left(run, cr)
+    if rest is None or rest > 0:
+        try:
+            run.left = wait_of(run, cr)
+        except Refused:  # reading what is related reports it
+            run.left = None
+        if run.left is not None and run.later:
             run.later(run.left)
         return False
 

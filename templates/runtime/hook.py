@@ -33,11 +33,13 @@ def ask_logic(run, cr, state):
     live = run.children(cr)
     read_related(run, cr, state)
     children = by_kind(run, run.kinds(), live)
-    related = by_kind(run, run.related, [one for ones in state["related"].values() for one in ones])
+    related = by_kind(run, run.related, [one for entry in run.related for one in state["related"].get(entry["name"]) or []])
     run.finalizing = state["finalizing"]
     request = {"parent": cr, "children": children, "related": related, "finalizing": run.finalizing}
     if run.config.get("existing"):  # the names of Metacontroller's DecoratorController
         request.update(object=cr, attachments=children)
+    if run.schedules:
+        request["schedules"] = {entry["name"]: next(iter(state["related"].get(entry["name"]) or []), None) for entry in run.schedules}
     if run.config.get("inputs"):
         request["parameters"] = built(run.config["inputs"], cr, {})
     write(run.state("state.json"), json.dumps(state))

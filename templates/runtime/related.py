@@ -8,6 +8,7 @@ from compute import told
 from expressions import built
 from names import COMPONENT, MANAGED_BY, NAME, RECONCILE, RELATED, path_of
 from run import annotate, identity
+from schedules import scheduled
 from values import ExpressionError
 
 DIGEST = "argoperator.dev/digest"  # of an object, instead of its content; no object has such a field
@@ -20,7 +21,7 @@ def read_related(run, cr, state):
     if run.refers:
         run.refers(cr)
     try:
-        state["related"] = related_to(run, cr, lambda *wanted: fetch(run, *wanted))
+        state["related"] = dict(related_to(run, cr, lambda *wanted: fetch(run, *wanted)), **scheduled(run, cr))
     except Failed as failure:
         if not state["finalizing"]:
             raise
@@ -134,6 +135,7 @@ def digest_of(run, related):
     """A digest of the related objects whose changes start a reconcile."""
     seen = [[entry["name"], one.get(DIGEST) or digest(run, one)] for entry in run.related if entry["watch"]
             for one in related.get(entry["name"]) or [] if not made_by_run(run, one)]
+    seen += [[entry["name"], related.get(entry["name"])] for entry in run.schedules]
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()[:16]
 
 
@@ -167,6 +169,7 @@ def condensed(run, one):
 
 def store_related(run, cr, state):
     """Stores the digest on the custom resource: a later difference starts a reconcile."""
-    if not run.related or state["finalizing"] or (cr["metadata"].get("annotations") or {}).get(RELATED) == state["digest"]:
+    refers = run.related or run.schedules
+    if not refers or state["finalizing"] or (cr["metadata"].get("annotations") or {}).get(RELATED) == state["digest"]:
         return
     annotate(run, cr, RELATED, state["digest"])

@@ -1,7 +1,6 @@
 """resync and enqueue: start a run for each custom resource that needs one."""
 from api import ApiError, log
 from compute import UNMET, unready_reason
-from dates import seconds_of
 from due import CONTENT, content, due, finalization_reason, last_run_failed, related_outdated, status_reads_children
 from names import MANAGED_BY, OWNER_UID, WORKFLOW, WORKFLOWS, path_of
 from parent import request_computation
@@ -101,7 +100,7 @@ def waiting(run):
     for one in run.client.list(path_of(WORKFLOWS, run.config["namespace"]), WORKFLOW, f"{MANAGED_BY}={run.operator}"):
         number = one["metadata"]["name"].removeprefix(names["prefix"])
         waits = number.isdecimal() and (one.get("status") or {}).get("phase", "") in ("", "Pending")
-        if waits and (int(number) + 1) * names["window"] + SLOW_CLOCK < seconds_of(run.now()):
+        if waits and (int(number) + 1) * names["window"] + SLOW_CLOCK < run.seconds():
             yield one
 
 

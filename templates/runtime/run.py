@@ -10,6 +10,7 @@ import threading
 import time
 
 from api import ApiError
+from dates import seconds_of
 from expressions import built
 from names import CHILD, LAST_APPLIED, MANAGED_BY, OPERATOR_NAMESPACE, OWNER_UID, PAUSED, path_of
 from values import ExpressionError, parse_json
@@ -26,7 +27,7 @@ class Run:
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
         self.finalizing = False  # whether the logic is asked to clean up
         self.shown = None      # in a worker: where the Workflow is that shows the failure of a custom resource, or ""
-        self.left = None       # the seconds until the custom resource is to be deleted
+        self.left = None       # the seconds until the worker comes back by itself
         self.refers = None     # in a worker: stores what the custom resource refers to, before that is read
         self.before, self.after = {}, None  # in a worker: by uid, what the run before and this one have applied
         self.gone, self.cr = False, None  # whether there was nothing to do for the custom resource when it was read last; else what it was
@@ -36,7 +37,7 @@ class Run:
         self.finalizer = self.config.get("finalizer") or ""
         self.logic = "ARGOPERATOR_RESPONSE" in env  # otherwise only templates create children
         self.templates = bool(self.config.get("sensorTemplates"))  # the Sensor computes them
-        self.related = self.config.get("related") or []
+        self.related, self.schedules = self.config.get("related") or [], self.config.get("schedules") or []
         self.desired = desired_from(env.get("ARGOPERATOR_DESIRED", ""))
         self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT
         self.watched = self.config.get("watchNamespaces") or []
@@ -131,6 +132,10 @@ class Run:
         """Whether the definition has a child of this kind that cannot, or must not, have an ownerReference."""
         return any(other.get("unowned") for other in self.config["children"]
                    if (other["apiVersion"], other["kind"]) == (kind["apiVersion"], kind["kind"]))
+
+    def seconds(self):
+        """The time in seconds since 1970."""
+        return seconds_of(self.now())
 
     def may_choose(self, entry, namespace, own):
         """Whether a custom resource of namespace `own` may make the operator access a namespace. "" is none."""

@@ -3,13 +3,12 @@
 The pod of such a Workflow runs the same program as the worker, with its account. Meanwhile the worker leaves that custom
 resource alone.
 """
-import datetime
 import hashlib
 import re
 import threading
 
 from api import ApiError, Failed, log
-from dates import seconds_of
+from dates import seconds_of, time_at
 from names import EVENTS, MANAGED_BY, SHOW, SHOWN, WORKFLOW, WORKFLOWS, path_of
 from run import digest_of_inputs
 from status import EVENT_LIMIT, SEE, event_of, holds_true, ready_condition, split_message, write_status
@@ -177,11 +176,6 @@ def asked_at(cr):
     times = [seconds_of(entry["time"]) for entry in cr["metadata"].get("managedFields") or [] if entry.get("time")
              and "f:" + SHOW in ((entry.get("fieldsV1") or {}).get("f:metadata") or {}).get("f:annotations", {})]
     return max(times, default=float("inf"))
-
-
-def time_at(seconds):
-    """A time in the form of Kubernetes."""
-    return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def refer(run, cr, place):

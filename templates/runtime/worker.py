@@ -15,7 +15,7 @@ from api import Client, Failed, Refused, log
 from apply import apply
 from calls import Exchange, Hook, Programs, Stopped
 from due import last_run_failed
-from expiry import left
+from expiry import wait_of
 from hook import read
 from keys import Keys
 from metrics import Metrics
@@ -269,7 +269,7 @@ class Worker:
             found.add(key_of(cr))
             operator.referrers.put(run, key_of(cr), cr)
             if not operator.looked and not timed:
-                self.wait_for_end(run, operator, cr)
+                self.wait_for_times(run, operator, cr)
             return "its logic may want another time" if timed else ""
 
         failed = look(run, start, first=first)
@@ -278,14 +278,14 @@ class Worker:
         operator.looked = True
         return 1 if failed else 0
 
-    def wait_for_end(self, run, operator, cr):
-        """Comes back when a custom resource is to be deleted."""
+    def wait_for_times(self, run, operator, cr):
+        """Comes back when a custom resource is to be deleted, or a time of a schedule is due."""
         try:
-            rest = left(run, cr)
+            wait = wait_of(run, cr)
         except Refused:  # a reconcile reports it
             return
-        if rest is not None:
-            self.keys.later((operator.name, key_of(cr)), max(rest, 0), DUE)
+        if wait is not None:
+            self.keys.later((operator.name, key_of(cr)), wait, DUE)
 
     def is_wanted(self, client, works):
         """Whether a Sensor sends events to this worker: none does if another engine works. Without an answer, all stays so."""

@@ -81,7 +81,7 @@ type TestStep struct {
 	Definition *DefinitionFile `json:"definition,omitempty"`
 	// Action: resync, as the operator does at its interval.
 	Resync *Nothing `json:"resync,omitempty"`
-	// Action: let the time of `resyncAfterSeconds` or `deleteAfter` pass.
+	// Action: let the time of `resyncAfterSeconds`, `deleteAfter` or a `schedule` pass.
 	Timer *Nothing `json:"timer,omitempty"`
 	// Action: deliver all earlier events of the test again, in order, and then resync.
 	Replay *Nothing `json:"replay,omitempty"`

@@ -357,14 +357,16 @@ type Patch struct {
 }
 
 // Related is a kind of objects that a custom resource refers to, by `names` or `labelSelector`. The operator reads them,
-// as `$related.NAME` in expressions and `related` in the request of the logic.
+// as `$related.NAME` in expressions and `related` in the request of the logic. With `schedule` it is times in place of objects.
 type Related struct {
 	// Name of the entry in expressions (`$related.NAME`) and messages: letters, digits and `_`.
 	Name string `json:"name"`
 	// API version of the objects, such as `v1`.
-	APIVersion string `json:"apiVersion"`
+	// +defaultText=required without `schedule`
+	APIVersion string `json:"apiVersion,omitempty"`
 	// Kind of the objects, such as `ConfigMap`.
-	Kind string `json:"kind"`
+	// +defaultText=required without `schedule`
+	Kind string `json:"kind,omitempty"`
 	// CustomResourceDefinition of a kind that is not built into Kubernetes. It supplies `plural`, `scope` and the schema.
 	CRD *ChildCRD `json:"crd,omitempty"`
 	// Resource name in the URL. Required unless the kind is built into Kubernetes, or described by `crd` or another definition.
@@ -390,6 +392,13 @@ type Related struct {
 	// Whether the response of the logic may delete the objects, in `delete`.
 	// +default=false
 	Delete bool `json:"delete,omitempty"`
+	// Times in place of objects, in the form of a CronJob: `0 20 * * 1-5`, `@hourly`. `$related.NAME.lastScheduleTime` is the
+	// last one, such as `2026-01-31T19:00:00Z`, and each one reconciles the custom resources. It may contain `${ }` expressions
+	// over the custom resource (`.`); with `null`, `$related.NAME` is `null`. Only a worker keeps such times.
+	Schedule string `json:"schedule,omitempty"`
+	// Time zone of `schedule`, such as `Europe/Berlin`. It may contain `${ }` expressions over the custom resource (`.`).
+	// +defaultText=UTC
+	TimeZone string `json:"timeZone,omitempty"`
 }
 
 // Logic is a program that computes children and status. It reads a request from a file and writes a response to a file; see

@@ -14,7 +14,7 @@ import unittest
 
 from api import Failed
 from calls import Hook
-from dates import seconds_of
+from dates import seconds_of, time_at
 from hook import RESPONSE_LIMIT
 from keys import Keys
 from lease import DEADLINE, DURATION, Lease
@@ -22,7 +22,7 @@ from names import MANAGED_BY, RESTARTED_BY, SHOW
 from names import SHOWN as SHOWN_LABEL
 from run import Run
 from sensors import HEARTBEAT_TIMEOUT
-from show import AN_HOUR, AT_ONCE, BEGIN, ENDED, PATIENCE, PAUSE, SLACK, name_of, time_at
+from show import AN_HOUR, AT_ONCE, BEGIN, ENDED, PATIENCE, PAUSE, SLACK, name_of
 from worker import LAST_RETRY, WAITS, Worker
 
 from .fakecluster import CR, DEPLOYMENTS, EVENTS, WEB, WORKFLOWS, Case, always, entry_of, field_of, once, plain_text
@@ -818,6 +818,79 @@ class HookTest(Case):
         timer.start()
         self.addCleanup(timer.join)
         self.assertEqual(self.hook(port, 10).call(self.run_), "")
+
+
+class SchedulesTest(WorkerCase):
+    """A related entry with times in place of objects: every evening, and every spec.minutes minutes."""
+
+    def setUp(self):
+        super().setUp()
+        last = ["get", ["get", ["var", "$related"], "evening"], "lastScheduleTime"]
+        self.config["schedules"] = [
+            {"name": "evening", "rule": {"object": {"schedule": plain_text("0 20 * * *"), "timeZone": plain_text("Europe/Berlin")}}},
+            {"name": "own", "rule": {"object": {"schedule": field_of("spec", "minutes"), "timeZone": plain_text("UTC")}}}]
+        self.config["status"] = {"object": {"evening": {"expr": last}}}
+        self.time, self.key = "2026-02-02T10:00:00Z", ("memcached", "team.one")
+        self.cr()
+
+    def reconcile(self, worker):
+        worker.keys.ask(self.key, "changed")
+        self.turn(worker)
+
+    def wait(self, worker):
+        return worker.keys.due[self.key][0] - self.clock.now
+
+    def test_each_time_reconciles(self):
+        worker = self.worker()
+        self.reconcile(worker)
+        self.assertEqual(self.live()["status"]["evening"], "2026-02-01T19:00:00Z")
+        self.assertEqual(self.wait(worker), 9 * 3600)
+        self.time = "2026-02-02T19:00:00Z"
+        self.clock.now += 9 * 3600
+        self.turn(worker)
+        self.assertEqual(self.live()["status"]["evening"], "2026-02-02T19:00:00Z")
+        self.assertEqual(self.wait(worker), 24 * 3600)
+
+    def test_the_next_of_several(self):
+        self.live()["spec"]["minutes"] = "*/20 * * * *"
+        worker = self.worker()
+        self.reconcile(worker)
+        self.assertEqual(self.wait(worker), 20 * 60)
+
+    def test_a_worker_that_was_away(self):
+        self.reconcile(self.worker())
+        self.time = "2026-02-02T18:00:00Z"
+        worker = self.worker()
+        worker.start()
+        self.turn(worker)
+        self.assertEqual(worker.keys.length(), 0, "no time has passed")
+        self.assertEqual(self.wait(worker), 3600)
+        self.time = "2026-02-03T08:00:00Z"
+        worker = self.worker()
+        worker.start()
+        self.turn(worker)
+        self.turn(worker)
+        self.assertEqual(self.live()["status"]["evening"], "2026-02-02T19:00:00Z")
+
+    def test_what_is_no_schedule(self):
+        worker = self.worker()
+        for text, why in (("61 * * * *", "minute: '61' is not between 0 and 59"), ("0 0 30 2 *", "no time fits"),
+                          ("every day", "has 2 fields"), (7, "must be strings")):
+            self.live()["spec"]["minutes"] = text
+            self.reconcile(worker)
+            self.assertIn("related own: ", self.condition("Ready")["message"])
+            self.assertIn(why, self.condition("Ready")["message"])
+        self.config["schedules"][1]["rule"]["object"]["timeZone"] = plain_text("Europe/Nowhere")
+        self.live()["spec"]["minutes"] = "@hourly"
+        self.reconcile(self.worker())
+        self.assertIn("there is no time zone 'Europe/Nowhere'", self.condition("Ready")["message"])
+
+    def test_what_stays(self):
+        for metadata in ({"annotations": {"argoperator.dev/paused": "true"}}, {"deletionTimestamp": MIDNIGHT, "finalizers": ["other"]}):
+            self.cr(**metadata)
+            worker = self.worker()
+            self.reconcile(worker)
+            self.assertNotIn(self.key, worker.keys.due)
 
 
 class ExpiryTest(WorkerCase):

@@ -219,7 +219,7 @@ func (a *analyser) named(v value, name string, node any) (value, bool) {
 		t = schema.Any()
 	}
 	c := typed(t)
-	if t.Kind() != schema.Array {
+	if always := v.from[0].root == relatedRoot && slices.Contains(a.scope.Always, name); t.Kind() != schema.Array && !always {
 		c.kinds |= null
 	}
 	c.from = below(v.from, name)

@@ -13,6 +13,7 @@ type Scope struct {
 	Children   map[string]schema.Type // of $children.NAME; nil: $children is not available
 	NoChildren string                 // the hint why $children is not available
 	Related    map[string]schema.Type // of $related.NAME; nil: nothing is related, or $related is not available
+	Always     []string               // of $related.NAME: those that are never null
 	// OpenChildren and OpenRelated tell that there may be others: they are not known.
 	OpenChildren, OpenRelated bool
 	// Draft tells that the schema of Input has errors: the defaults of its fields stand for

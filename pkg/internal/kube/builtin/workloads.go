@@ -271,16 +271,7 @@ func failurePolicy(o *batchv1.JobSpec, at *field.Path) field.ErrorList {
 
 func cronJob(o *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
 	var errs field.ErrorList
-	switch path := at.Child("schedule"); {
-	case o.Schedule == "":
-		errs = append(errs, field.Required(path, ""))
-	case strings.Contains(o.Schedule, "TZ"):
-		errs = append(errs, field.Invalid(path, o.Schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"))
-	default:
-		if _, err := cron.ParseStandard(o.Schedule); err != nil {
-			errs = append(errs, field.Invalid(path, o.Schedule, err.Error()))
-		}
-	}
+	errs = append(errs, Schedule(o.Schedule, at.Child("schedule"))...)
 	template := at.Child("jobTemplate", "spec")
 	if selector := o.JobTemplate.Spec.Selector; selector != nil {
 		errs = append(errs, field.Invalid(template.Child("selector"), "", "`selector` will be auto-generated"))
@@ -289,12 +280,36 @@ func cronJob(o *batchv1.CronJobSpec, at *field.Path) field.ErrorList {
 		errs = append(errs, field.NotSupported(template.Child("manualSelector"), true, []string{"nil", "false"}))
 	}
 	if o.TimeZone != nil {
-		errs = append(errs, timeZone(*o.TimeZone, at.Child("timeZone"))...)
+		errs = append(errs, TimeZone(*o.TimeZone, at.Child("timeZone"))...)
 	}
 	return errs
 }
 
-func timeZone(name string, at *field.Path) field.ErrorList {
+// Schedule returns why a CronJob cannot have a schedule.
+func Schedule(text string, at *field.Path) field.ErrorList {
+	switch {
+	case text == "":
+		return field.ErrorList{field.Required(at, "")}
+	case strings.Contains(text, "TZ"):
+		return field.ErrorList{field.Invalid(at, text, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead")}
+	}
+	if _, err := cron.ParseStandard(text); err != nil {
+		return field.ErrorList{field.Invalid(at, text, err.Error())}
+	}
+	return nil
+}
+
+// NextTime returns the next time of a valid schedule after another one; zero if there is none in five years.
+func NextTime(schedule string, after time.Time) time.Time {
+	times, err := cron.ParseStandard(schedule)
+	if err != nil {
+		return time.Time{}
+	}
+	return times.Next(after)
+}
+
+// TimeZone returns why a CronJob cannot have a time zone.
+func TimeZone(name string, at *field.Path) field.ErrorList {
 	switch {
 	case name == "":
 		return field.ErrorList{field.Invalid(at, name, "timeZone must be nil or non-empty string")}

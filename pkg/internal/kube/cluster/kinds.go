@@ -50,7 +50,8 @@ func BuiltinKinds() []Kind {
 		seen[gk] = true
 		out = append(out, Kind{
 			GroupVersionKind: gk.WithVersion(""), Plural: b.Plural, Namespaced: b.Namespaced(),
-			Status: b.HasStatus(), Approval: b.HasSubresource(shapes.Approval), Generation: b.HasGeneration(), Annotated: b.CountsAnnotations(), Builtin: true,
+			Status: b.HasStatus(), Approval: b.HasSubresource(shapes.Approval), Generation: b.HasGeneration(),
+			Annotated: b.CountsAnnotations(), Builtin: true,
 		})
 	}
 	return out

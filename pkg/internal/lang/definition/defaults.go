@@ -20,6 +20,10 @@ func (c *checker) defaults() {
 	}
 	for i := range spec.Related {
 		r := &spec.Related[i]
+		if r.Schedule != "" {
+			fill(&r.TimeZone, "UTC")
+			continue
+		}
 		completeKind(r, defaultChild)
 		fillPointer(&r.Watch, true)
 	}

@@ -53,6 +53,14 @@ func (c *checker) related() {
 		at := p.To(i)
 		c.variableName(r.Name, "$related", at.To("name"))
 		names = append(names, r.Name)
+		if c.Written(at.To("schedule")) {
+			c.schedule(r, at)
+			continue
+		}
+		if c.Written(at.To("timeZone")) {
+			c.missing(at, "schedule", "write schedule: 0 20 * * *, or remove timeZone")
+			continue
+		}
 		c.childKind(asChild(r), at)
 		c.selection(r, at)
 		if r.Delete && c.op.Spec.Logic == nil {
@@ -60,6 +68,21 @@ func (c *checker) related() {
 		}
 	}
 	c.unique(names, func(i int) source.Path { return p.To(i, "name") })
+}
+
+// schedule checks an entry with times in place of objects.
+func (c *checker) schedule(r v1alpha1.Related, p source.Path) {
+	c.has(r.Schedule, p.To("schedule"))
+	if at := p.To("timeZone"); c.Written(at) {
+		c.has(r.TimeZone, at)
+	}
+	for _, key := range []string{"apiVersion", "kind", "crd", "plural", "scope", "names", "labelSelector", "namespace", "watch", "delete"} {
+		if c.Written(p.To(key)) {
+			c.addKey(p.To(key), diag.ConflictingKeys, key+" is about objects, and an entry with schedule has none",
+				"remove one of the keys")
+			break
+		}
+	}
 }
 
 // selection checks that an entry selects objects.

@@ -96,6 +96,14 @@ var foreignKeys = []foreignKey{
 		"",
 		false,
 	},
+	{
+		"Spec",
+		[]string{"schedule", "schedules", "cron", "crontab"},
+		"related",
+		"",
+		"related: [{name: evening, schedule: \"0 20 * * *\"}]",
+		false,
+	},
 	{"Spec", []string{"inputs", "params", "values", "globals", "environmentConfig"}, "parameters", "", "", true},
 	{"Spec", []string{"let", "def", "define", "locals", "vars", "definitions"}, "variables", "", "", true},
 	// The entries of children.

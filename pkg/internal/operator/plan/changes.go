@@ -146,7 +146,7 @@ func (f *changes) related(name string) (v1alpha1.Related, bool) {
 // relatedChanges reports whether a field of a related object can change.
 func (f *changes) relatedChanges(name string, path []string) bool {
 	r, is := f.related(name)
-	if !is || multiple(r) || rewritten(path) {
+	if !is || r.Schedule != "" || multiple(r) || rewritten(path) {
 		return is
 	}
 	scope := expression.Scope{

@@ -36,6 +36,7 @@ func newCompiler(d *definition.Definition, api API) *compiler {
 		Name:     api.Kind.Kind + " " + api.Kind.Version,
 		Children: map[string]schema.Type{},
 		Related:  relatedTypes(d),
+		Always:   alwaysRelated(d),
 
 		Parameters: parameters(d),
 	}

@@ -93,6 +93,12 @@ func onlyWorker(d *definition.Definition) []Reason {
 	if d.Operator.Spec.DeleteAfter != "" {
 		list = append(list, Reason{Path: []string{"spec", "deleteAfter"}, Message: "only a worker keeps the times"})
 	}
+	for i, r := range d.Operator.Spec.Related {
+		if r.Schedule != "" {
+			at := []string{"spec", "related", strconv.Itoa(i), "schedule"}
+			list = append(list, Reason{Path: at, Message: "only a worker keeps the times"})
+		}
+	}
 	if *d.Operator.Spec.Reconcile.Shards > 1 {
 		list = append(list, Reason{Path: []string{"spec", "reconcile", "shards"}, Message: "only workers can share the custom resources"})
 	}
@@ -167,7 +173,7 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 	if s.Logic != nil {
 		add("logic needs a pod", "logic")
 	}
-	if len(s.Related) > 0 {
+	if len(p.Related) > 0 {
 		list = append(list, Reason{
 			Path: []string{"spec", "related"}, Message: "reading related objects needs a pod",
 			Hint: "to avoid pods, refer to the object in the child: envFrom, valueFrom, volumes or imagePullSecrets",

@@ -256,7 +256,7 @@ func parentJQ(p *configured, partition int) string {
 		}
 	}
 	return directPrograms().Program("parent", jqfile.Holes{
-		"option::related":   jqfile.Bool(len(p.Related) > 0),
+		"option::related":   jqfile.Bool(p.hasRelated()),
 		"option::finalized": jqfile.Bool(p.Reconcile.Finalizer != ""), "hole::finalizer": jqfile.String(p.Reconcile.Finalizer),
 		"option::selected": jqfile.Bool(p.API.SelectorJQ != ""), "hole::isSelected": jqfile.Raw("(" + p.API.SelectorJQ + ")"),
 		"option::setsMetadata": jqfile.Bool(p.API.Decorate ||

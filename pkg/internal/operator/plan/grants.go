@@ -111,13 +111,13 @@ func reconcilerGrants(p *configured) []Grant {
 	if p.Runtime.SensorTemplates {
 		read.Reason += "; request another computation of the children by an annotation"
 	}
-	if len(p.Related) > 0 {
+	if p.hasRelated() {
 		read.Reason += "; store a digest of the related objects in an annotation"
 	}
 	if p.API.Decorate {
 		read.Reason += "; set labels and annotations that the logic returns"
 	}
-	if p.Reconcile.Finalizer == "" && (p.Runtime.SensorTemplates || len(p.Related) > 0 || p.API.Decorate) {
+	if p.Reconcile.Finalizer == "" && (p.Runtime.SensorTemplates || p.hasRelated() || p.API.Decorate) {
 		read.Verbs = append(read.Verbs, "patch")
 	}
 	list := []Grant{read}

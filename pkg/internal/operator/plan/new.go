@@ -23,15 +23,16 @@ import (
 
 // declared is what a definition declares, with compiled expressions.
 type declared struct {
-	Operator Operator
-	Names    v1alpha1.Names
-	API      API
-	Children []Child
-	Patches  []Child // objects of others of which fields are set
-	Related  []Related
-	Status   Status
-	Shared   Shared
-	Install  Install
+	Operator  Operator
+	Names     v1alpha1.Names
+	API       API
+	Children  []Child
+	Patches   []Child // objects of others of which fields are set
+	Related   []Related
+	Schedules []Schedule
+	Status    Status
+	Shared    Shared
+	Install   Install
 
 	deletesInReverse bool            // children are deleted one after the other, with their custom resource
 	deleteAfter      json.RawMessage // how many seconds after its creation a custom resource is deleted
@@ -95,7 +96,7 @@ func declare(d *definition.Definition) (declared, diag.List) {
 	c.define()
 	out := declared{
 		Operator: operator(d.Operator.Metadata), Names: spec.Install.Names, Shared: shared(spec), Install: install(spec.Install),
-		Children: c.children(), Patches: c.patches(), Related: c.related(), Status: c.status(),
+		Children: c.children(), Patches: c.patches(), Related: c.related(), Schedules: c.schedules(), Status: c.status(),
 	}
 	c.unread(spec.Variables, c.scope.Variables, "spec", "variables")
 	if spec.Logic == nil {
@@ -444,6 +445,9 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 	if p.Reconcile.Execution.OneReconcilePod {
 		r.Patches = runtimePatches(p)
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
+		for _, s := range p.Schedules {
+			r.Schedules = append(r.Schedules, RuntimeSchedule{s.Name, s.Rule})
+		}
 		r.Parent.Selected = selectorInPod(p)
 		if p.Logic.ResyncAfter {
 			r.Timer = p.Operator.Name + "-timer"

@@ -381,47 +381,48 @@ type Grant struct {
 
 // Runtime configures argoperator's own steps, which read it as JSON.
 type Runtime struct {
-	Operator          string           `json:"operator"`
-	Engine            Engine           `json:"engine"`
-	Namespace         string           `json:"namespace"`
-	Digest            string           `json:"digest"` // changes whenever a reconcile could have another result
-	Parent            RuntimeKind      `json:"parent"`
-	Children          []RuntimeKind    `json:"children"`
-	WatchNamespaces   []string         `json:"watchNamespaces"`
-	AllowedNamespaces string           `json:"allowedNamespaces,omitempty"` // a regular expression
-	SystemNamespaces  string           `json:"systemNamespaces,omitempty"`  // one of those that are not allowed, without AllowedNamespaces
-	Finalizer         string           `json:"finalizer"`
-	ForceConflicts    bool             `json:"forceConflicts"`
-	Status            json.RawMessage  `json:"status"`
-	SecretStatus      []string         `json:"secretStatus,omitempty"` // the fields of the status that are computed from a Secret
-	ResyncPolicy      string           `json:"resyncPolicy"`
-	WorkflowTemplate  string           `json:"workflowTemplate,omitempty"`
-	ArgoServerURL     string           `json:"argoServerURL"`
-	Parameters        []string         `json:"parameters"`
-	SensorTemplates   bool             `json:"sensorTemplates,omitempty"` // the Sensor computes the children
-	Related           []RuntimeRelated `json:"related,omitempty"`
-	ReadsObjects      bool             `json:"readsObjects,omitempty"`     // children are computed from other objects
-	Existing          bool             `json:"existing,omitempty"`         // another operator, or Kubernetes, owns the parent's kind
-	Decorate          bool             `json:"decorate,omitempty"`         // the logic may set labels and annotations on the parent
-	Patches           []RuntimeKind    `json:"patches,omitempty"`          // objects of others of which fields are set
-	DeletesInReverse  bool             `json:"deletesInReverse,omitempty"` // children are deleted one after the other
-	DeleteAfter       json.RawMessage  `json:"deleteAfter,omitempty"`      // the seconds from its creation to its deletion
-	ChildMetadata     json.RawMessage  `json:"childMetadata,omitempty"`    // labels and annotations of the children that the logic makes
-	Inputs            json.RawMessage  `json:"inputs,omitempty"`           // the parameters of the installation, for the logic
-	Timer             string           `json:"timer,omitempty"`            // the WorkflowTemplate of delayed runs that the logic requests
-	Enqueue           *Enqueue         `json:"enqueue,omitempty"`          // the Workflows for changes of related objects; nil: there are none
-	EventSource       string           `json:"eventSource"`
-	Sensors           []string         `json:"sensors"`
-	EmitsEvents       bool             `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready
-	Chart             bool             `json:"chart,omitempty"`       // the logic reads the spec alone, as the values of a chart
-	Token             *RuntimeToken    `json:"token,omitempty"`       // the rotated token
-	Group             string           `json:"group,omitempty"`       // whose objects the operator shares
-	Worker            string           `json:"worker,omitempty"`      // its Deployment, Service and Lease; empty: Workflows reconcile
-	First             string           `json:"first,omitempty"`       // the worker that watches the group's Sensors; empty: this one
-	Workers           []string         `json:"workers,omitempty"`     // those that share the custom resources; empty: there is one
-	Concurrency       int              `json:"concurrency,omitempty"` // custom resources that the worker reconciles at a time
-	ResyncSeconds     int              `json:"resyncSeconds,omitempty"`
-	Logic             *RuntimeLogic    `json:"logic,omitempty"` // what the worker calls
+	Operator          string            `json:"operator"`
+	Engine            Engine            `json:"engine"`
+	Namespace         string            `json:"namespace"`
+	Digest            string            `json:"digest"` // changes whenever a reconcile could have another result
+	Parent            RuntimeKind       `json:"parent"`
+	Children          []RuntimeKind     `json:"children"`
+	WatchNamespaces   []string          `json:"watchNamespaces"`
+	AllowedNamespaces string            `json:"allowedNamespaces,omitempty"` // a regular expression
+	SystemNamespaces  string            `json:"systemNamespaces,omitempty"`  // one of those that are not allowed, without AllowedNamespaces
+	Finalizer         string            `json:"finalizer"`
+	ForceConflicts    bool              `json:"forceConflicts"`
+	Status            json.RawMessage   `json:"status"`
+	SecretStatus      []string          `json:"secretStatus,omitempty"` // the fields of the status that are computed from a Secret
+	ResyncPolicy      string            `json:"resyncPolicy"`
+	WorkflowTemplate  string            `json:"workflowTemplate,omitempty"`
+	ArgoServerURL     string            `json:"argoServerURL"`
+	Parameters        []string          `json:"parameters"`
+	SensorTemplates   bool              `json:"sensorTemplates,omitempty"` // the Sensor computes the children
+	Related           []RuntimeRelated  `json:"related,omitempty"`
+	Schedules         []RuntimeSchedule `json:"schedules,omitempty"`
+	ReadsObjects      bool              `json:"readsObjects,omitempty"`     // children are computed from other objects
+	Existing          bool              `json:"existing,omitempty"`         // another operator, or Kubernetes, owns the parent's kind
+	Decorate          bool              `json:"decorate,omitempty"`         // the logic may set labels and annotations on the parent
+	Patches           []RuntimeKind     `json:"patches,omitempty"`          // objects of others of which fields are set
+	DeletesInReverse  bool              `json:"deletesInReverse,omitempty"` // children are deleted one after the other
+	DeleteAfter       json.RawMessage   `json:"deleteAfter,omitempty"`      // the seconds from its creation to its deletion
+	ChildMetadata     json.RawMessage   `json:"childMetadata,omitempty"`    // labels and annotations of the children that the logic makes
+	Inputs            json.RawMessage   `json:"inputs,omitempty"`           // the parameters of the installation, for the logic
+	Timer             string            `json:"timer,omitempty"`            // the WorkflowTemplate of delayed runs that the logic requests
+	Enqueue           *Enqueue          `json:"enqueue,omitempty"`          // the Workflows for changes of related objects, if any
+	EventSource       string            `json:"eventSource"`
+	Sensors           []string          `json:"sensors"`
+	EmitsEvents       bool              `json:"emitsEvents,omitempty"` // an Event reports each change of the condition Ready
+	Chart             bool              `json:"chart,omitempty"`       // the logic reads the spec alone, as the values of a chart
+	Token             *RuntimeToken     `json:"token,omitempty"`       // the rotated token
+	Group             string            `json:"group,omitempty"`       // whose objects the operator shares
+	Worker            string            `json:"worker,omitempty"`      // its Deployment, Service and Lease; empty: Workflows reconcile
+	First             string            `json:"first,omitempty"`       // the worker that watches the group's Sensors; empty: this one
+	Workers           []string          `json:"workers,omitempty"`     // those that share the custom resources; empty: there is one
+	Concurrency       int               `json:"concurrency,omitempty"` // custom resources that the worker reconciles at a time
+	ResyncSeconds     int               `json:"resyncSeconds,omitempty"`
+	Logic             *RuntimeLogic     `json:"logic,omitempty"` // what the worker calls
 }
 
 // RuntimeLogic configures how a worker calls the logic.
@@ -459,7 +460,7 @@ type RuntimeKind struct {
 	Status     bool     `json:"status"`
 	Lacks      []string `json:"lacks,omitempty"` // of what the operator would write to the status
 	OnDelete   string   `json:"onDelete,omitempty"`
-	Stays      bool     `json:"stays,omitempty"` // an orphan that is never unwanted, so that nothing may delete it; a patch that is not given up
+	Stays      bool     `json:"stays,omitempty"` // an orphan that nothing may delete; a patch that is not given up
 
 	Policy json.RawMessage `json:"policy,omitempty"` // of an orphan: evaluated on the custom resource, whether it is deleted with it
 
@@ -497,6 +498,12 @@ type RuntimeNeed struct {
 	Children []string        `json:"children,omitempty"`
 	List     string          `json:"list,omitempty"` // the child of which all objects have to be there
 	Damage   bool            `json:"damage,omitempty"`
+}
+
+// RuntimeSchedule is a related entry with times in place of objects.
+type RuntimeSchedule struct {
+	Name string          `json:"name"`
+	Rule json.RawMessage `json:"rule"`
 }
 
 // RuntimeRelated is a kind of related objects, as argoperator's own steps need it.

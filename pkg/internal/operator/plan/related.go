@@ -27,6 +27,7 @@ import (
 // Related is a kind of objects that custom resources refer to.
 type Related struct {
 	Name           string
+	At             []string // its place in the definition
 	Kind           Kind
 	Multiple       bool // $related.NAME is a list
 	Watch          bool
@@ -36,8 +37,9 @@ type Related struct {
 	FixedNamespace string          // empty: the namespace depends on the custom resource
 	Everywhere     bool            // they are in any namespace
 
-	Namespace *expression.Program // nil: the definition has none
-	Selection *expression.Program // the names or the labelSelector
+	NamespaceText string              // as the definition has it
+	Namespace     *expression.Program // nil: the definition has none
+	Selection     *expression.Program // the names or the labelSelector
 
 	chosen bool // users decide about the namespace
 }
@@ -54,18 +56,16 @@ const ReconcileRequest = "argoperator.dev/reconcile"
 // related compiles the related objects of the definition.
 func (c *compiler) related() []Related {
 	var out []Related
-	scope := expression.Scope{
-		Input:      c.scope.Input,
-		Name:       c.scope.Name,
-		Variables:  c.scope.Variables,
-		Parameters: c.scope.Parameters,
-		NoChildren: "related objects are selected by fields of the custom resource (.) only",
-	}
+	scope := c.resourceOnly("related")
+	scope.NoChildren = "related objects are selected by fields of the custom resource (.) only"
 	for i, r := range c.d.Operator.Spec.Related {
+		if r.Schedule != "" {
+			continue
+		}
 		group, version := source.SplitAPIVersion(r.APIVersion)
 		one := Related{
 			Name: r.Name, Watch: *r.Watch, Delete: r.Delete, ByName: r.LabelSelector == nil,
-			Multiple: multiple(r),
+			Multiple: multiple(r), At: []string{"spec", "related", strconv.Itoa(i)},
 			Kind: Kind{
 				Group:             group,
 				Version:           version,
@@ -76,7 +76,7 @@ func (c *compiler) related() []Related {
 			},
 		}
 		one.Everywhere = one.Kind.Namespaced && (r.Namespace == "*" || r.Namespace == "" && !c.api.Kind.Namespaced)
-		at := []string{"spec", "related", strconv.Itoa(i)}
+		at := one.At
 		rule := map[string]any{}
 		part := func(key string, value any, want schema.Type) *expression.Program {
 			rule[key] = value
@@ -85,6 +85,7 @@ func (c *compiler) related() []Related {
 			return program
 		}
 		if r.Namespace != "" {
+			one.NamespaceText = r.Namespace
 			one.Namespace = part("namespace", r.Namespace, schema.Of(schema.String))
 			if !strings.Contains(r.Namespace, "${") && r.Namespace != "*" {
 				one.FixedNamespace = r.Namespace
@@ -112,7 +113,9 @@ func (c *compiler) related() []Related {
 }
 
 // multiple reports whether an entry may refer to more than one object.
-func multiple(r v1alpha1.Related) bool { return r.LabelSelector != nil || len(r.Names) != 1 }
+func multiple(r v1alpha1.Related) bool {
+	return r.LabelSelector != nil || r.Schedule == "" && len(r.Names) != 1
+}
 
 // relatedTypes returns the types of $related.NAME; nil if nothing is related.
 func relatedTypes(d *definition.Definition) map[string]schema.Type {
@@ -122,6 +125,9 @@ func relatedTypes(d *definition.Definition) map[string]schema.Type {
 			types = map[string]schema.Type{}
 		}
 		t := kindType(d.RelatedSchema(r.Name), r.APIVersion, r.Kind)
+		if r.Schedule != "" {
+			t = scheduleType()
+		}
 		if multiple(r) {
 			t = schema.ListOf(t)
 		}

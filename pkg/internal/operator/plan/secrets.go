@@ -289,8 +289,8 @@ func publishedSecrets(p *decided, d *definition.Definition) diag.List {
 		warn(every(""), closed, "spec", "api", "existing", "kind")
 		return findings
 	}
-	for i, r := range p.Related {
-		at := []string{"spec", "related", strconv.Itoa(i)}
+	for _, r := range p.Related {
+		at := slices.Clip(r.At)
 		if r.Kind.secret() && r.Watch && !d.Written(append(slices.Clone(at), "watch")...) {
 			warn(every(r.FixedNamespace),
 				"set watch: false, so that changes take effect at the next resync; or set watch: true to accept this",

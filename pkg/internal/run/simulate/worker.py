@@ -7,10 +7,9 @@ import sys
 import time
 import urllib.parse
 
-import expiry
 from calls import Hook, Programs
 from report import last_output
-from run import deep_thread, read_configs, utc_now
+from run import Run, deep_thread, read_configs, utc_now
 from worker import DUE, Worker
 
 
@@ -98,7 +97,7 @@ def main(env, arguments):
     while True:
         command, turns = simulation.ask("next", result), []
         if "now" in command:
-            expiry.now_of = lambda _, now=command["now"]: now
+            Run.seconds = lambda _, now=command["now"]: now
         requested = []
         if command.get("event"):
             requested = worker.turns_for(command["operator"], command["event"])

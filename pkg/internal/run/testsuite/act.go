@@ -46,7 +46,7 @@ func (s *stepRun) act() error {
 			return &stepError{
 				[]string{"timer"},
 				"no timer is set",
-				"the logic sets a timer with resyncAfterSeconds if logic.resyncAfter is true",
+				"deleteAfter and a schedule set one, and the logic with resyncAfterSeconds if logic.resyncAfter is true",
 			}
 		}
 		return err

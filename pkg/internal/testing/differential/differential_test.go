@@ -271,6 +271,8 @@ func TestKeys(t *testing.T) {
 var notDrawn = map[string]string{
 	"patches[].subresource":           "the shared object has no status: testdata/behaviour/patched-status and approval test it",
 	"deleteAfter":                     "what comes with time: testdata/behaviour/expiring tests it",
+	"related[].schedule":              "what comes with time: testdata/behaviour/scheduled tests it",
+	"related[].timeZone":              "part of schedule",
 	"logic":                           "a program of the user, which can do anything: the examples and testdata/ports test it",
 	"related[].delete":                "only logic uses it",
 	"related[].crd":                   "as in children",

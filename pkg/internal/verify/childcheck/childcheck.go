@@ -34,7 +34,7 @@ import (
 // their templates with sample custom resources. known are earlier findings: lines with one
 // about an expression get no further warnings.
 func Findings(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
-	reach := slices.Concat(podTemplate(d), escalations(p, d), checkNamespaces(p, d))
+	reach := slices.Concat(podTemplate(d), escalations(p, d), checkNamespaces(p, d), checkSchedules(p, d))
 	if reach.HasErrors() {
 		return reach
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
@@ -39,9 +40,13 @@ func (t *run) environments(cr customResource) []environment {
 		return []environment{{vars: expression.Vars{Children: children}}}
 	}
 	there, none := t.related()
+	without := ""
+	if names := t.relatedNames(); names != "" {
+		without = ", without a related " + names
+	}
 	return []environment{
 		{vars: expression.Vars{Children: children, Related: there}, unknown: !known("$related", there)},
-		{vars: expression.Vars{Children: children, Related: none}, note: ", without a related " + t.relatedNames()},
+		{vars: expression.Vars{Children: children, Related: none}, note: without},
 	}
 }
 
@@ -82,7 +87,7 @@ func (t *run) items(cr customResource, vars expression.Vars) (items []any, key s
 }
 
 // related returns the related objects by entry: with one object each, and with
-// none.
+// none. Of schedules, another one is the last to be due.
 func (t *run) related() (there, none map[string]any) {
 	there, none = map[string]any{}, map[string]any{}
 	for _, r := range t.p.Related {
@@ -94,15 +99,33 @@ func (t *run) related() (there, none map[string]any) {
 			there[r.Name], none[r.Name] = []any{object}, []any{}
 		}
 	}
+	for i, s := range t.p.Schedules {
+		hours := time.Duration(i) * time.Hour
+		there[s.Name], none[s.Name] = scheduled(hours), scheduled(-hours)
+		if !s.Constant {
+			none[s.Name] = nil
+		}
+	}
 	return there, none
 }
 
-// relatedNames lists the related entries that the child reads.
+// scheduled returns the related value of a schedule whose last time is so long after a date.
+func scheduled(after time.Duration) map[string]any {
+	last := time.Date(2026, 2, 1, 12, 0, 0, 0, time.UTC).Add(after)
+	return map[string]any{plan.LastScheduleTime: last.Format(time.RFC3339)}
+}
+
+// relatedNames lists the related entries that the child reads and that there may be none of.
 func (t *run) relatedNames() string {
 	var names []string
 	for _, r := range t.p.Related {
 		if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return p.ReadsRelated(r.Name) }) {
 			names = append(names, r.Name)
+		}
+	}
+	for _, s := range t.p.Schedules {
+		if !s.Constant && slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return p.ReadsRelated(s.Name) }) {
+			names = append(names, s.Name)
 		}
 	}
 	return strings.Join(names, " or ")

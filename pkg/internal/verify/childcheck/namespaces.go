@@ -36,9 +36,9 @@ func checkNamespaces(p *plan.Plan, d *definition.Definition) diag.List {
 			r.name(w)
 		}
 	}
-	for i, related := range p.Related {
-		at := []string{"spec", "related", strconv.Itoa(i)}
-		r.related(related, d.Operator.Spec.Related[i].Namespace, at)
+	for _, related := range p.Related {
+		at := related.At
+		r.related(related, related.NamespaceText, at)
 		if related.FixedNamespace != "" {
 			r.findings = append(r.findings, disallowed(p, related.Namespace, d, append(at, "namespace"))...)
 		}
