@@ -36,6 +36,8 @@ def times_of(run, cr):
             continue
         if not isinstance(text, str) or not isinstance(zone, str):
             raise Refused(f"related {entry['name']}: schedule and timeZone must be strings")
+        if len(text) > entry["longest"]:
+            raise Refused(f"related {entry['name']}: schedule has more than {entry['longest']} characters")
         try:
             found[entry["name"]] = around(text, zone, run.seconds() // 60 * 60)
         except ValueError as error:

@@ -827,8 +827,9 @@ class SchedulesTest(WorkerCase):
         super().setUp()
         last = ["get", ["get", ["var", "$related"], "evening"], "lastScheduleTime"]
         self.config["schedules"] = [
-            {"name": "evening", "rule": {"object": {"schedule": plain_text("0 20 * * *"), "timeZone": plain_text("Europe/Berlin")}}},
-            {"name": "own", "rule": {"object": {"schedule": field_of("spec", "minutes"), "timeZone": plain_text("UTC")}}}]
+            {"name": "evening", "longest": 1000,
+             "rule": {"object": {"schedule": plain_text("0 20 * * *"), "timeZone": plain_text("Europe/Berlin")}}},
+            {"name": "own", "longest": 1000, "rule": {"object": {"schedule": field_of("spec", "minutes"), "timeZone": plain_text("UTC")}}}]
         self.config["status"] = {"object": {"evening": {"expr": last}}}
         self.time, self.key = "2026-02-02T10:00:00Z", ("memcached", "team.one")
         self.cr()
@@ -875,7 +876,8 @@ class SchedulesTest(WorkerCase):
     def test_what_is_no_schedule(self):
         worker = self.worker()
         for text, why in (("61 * * * *", "minute: '61' is not between 0 and 59"), ("0 0 30 2 *", "no time fits"),
-                          ("every day", "has 2 fields"), (7, "must be strings")):
+                          ("every day", "has 2 fields"), (7, "must be strings"),
+                          ("0," * 500 + "1 * * * *", "more than 1000 characters")):
             self.live()["spec"]["minutes"] = text
             self.reconcile(worker)
             self.assertIn("related own: ", self.condition("Ready")["message"])

@@ -446,7 +446,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		r.Patches = runtimePatches(p)
 		r.Related, r.Existing, r.Decorate = runtimeRelated(p), p.API.Existing, p.API.Decorate
 		for _, s := range p.Schedules {
-			r.Schedules = append(r.Schedules, RuntimeSchedule{s.Name, s.Rule})
+			r.Schedules = append(r.Schedules, RuntimeSchedule{s.Name, s.Rule, LongestSchedule})
 		}
 		r.Parent.Selected = selectorInPod(p)
 		if p.Logic.ResyncAfter {

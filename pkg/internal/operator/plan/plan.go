@@ -502,8 +502,9 @@ type RuntimeNeed struct {
 
 // RuntimeSchedule is a related entry with times in place of objects.
 type RuntimeSchedule struct {
-	Name string          `json:"name"`
-	Rule json.RawMessage `json:"rule"`
+	Name    string          `json:"name"`
+	Rule    json.RawMessage `json:"rule"`
+	Longest int             `json:"longest"` // number of characters of a schedule
 }
 
 // RuntimeRelated is a kind of related objects, as argoperator's own steps need it.

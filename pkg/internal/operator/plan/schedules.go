@@ -28,6 +28,10 @@ type Schedule struct {
 	Constant    bool // so that each custom resource has it
 }
 
+// LongestSchedule is the number of characters of a schedule: custom resources choose it, and
+// the worker must not take long to read it.
+const LongestSchedule = 1000
+
 // LastScheduleTime is the field of $related.NAME.
 const LastScheduleTime = "lastScheduleTime"
 

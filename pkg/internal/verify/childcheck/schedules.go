@@ -47,6 +47,8 @@ func checkSchedules(p *plan.Plan, d *definition.Definition) diag.List {
 		case strings.HasPrefix(times, "@every"):
 			add("schedule", "@every counts from the start of a program, and a schedule is the same for each",
 				"write \"*/10 * * * *\" for every ten minutes")
+		case len([]rune(times)) > plan.LongestSchedule:
+			add("schedule", fmt.Sprintf("a schedule has at most %d characters", plan.LongestSchedule), "write ranges, such as 1-5")
 		case builtin.NextTime(times, time.Now()).IsZero():
 			add("schedule", fmt.Sprintf("no time fits %q", times), "")
 		}
