@@ -10,8 +10,8 @@ from values import ExpressionError
 
 ALIASES = {"@yearly": "0 0 1 1 *", "@annually": "0 0 1 1 *", "@monthly": "0 0 1 * *", "@weekly": "0 0 * * 0",
            "@daily": "0 0 * * *", "@midnight": "0 0 * * *", "@hourly": "0 * * * *"}
-MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-DAYS = "sun mon tue wed thu fri sat".split()
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 FIELDS = (("minute", 0, 59, []), ("hour", 0, 23, []), ("day of month", 1, 31, []), ("month", 1, 12, MONTHS), ("day of week", 0, 6, DAYS))
 FAR = 8 * 366  # days; the 29th of February may be so far away
 SHIFT = 4      # hours, more than any clock has ever been changed by
