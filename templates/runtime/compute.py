@@ -17,14 +17,14 @@ def named(run, live, related):
         ones = related.get(entry["name"]) or []
         names["$related"][entry["name"]] = ones if entry["multiple"] else ones[0] if ones else None
     for entry in run.schedules:
-        names["$related"][entry["name"]] = next(iter(related.get(entry["name"]) or []), None)
+        names["$related"][entry["name"]] = related.get(entry["name"])
     return names
 
 
 def computed_status(run, cr, live, related, say=log):
     """The status fields of the definition. A field whose expression fails is omitted. One that reads related objects
     keeps its value if they could not be read, so that there are none by name."""
-    status, names, unread = {}, named(run, live, related), (run.related or run.schedules) and not related
+    status, names, unread = {}, named(run, live, related), run.depends and not related
     for field, node in ((run.config.get("status") or {}).get("object") or {}).items():
         if unread and mentions(node, "$related"):
             status.update({key: value for key, value in (cr.get("status") or {}).items() if key == field})

@@ -100,7 +100,7 @@ def content_of(child):
 
 def related_outdated(run, cr, related):
     """Why a custom resource needs a run because of its related objects, or ""."""
-    if not run.related and not run.schedules:
+    if not run.depends:
         return ""
     try:
         found = related_to(run, cr, lambda entry, namespace, rule: select(related.get(entry["name"]) or [], namespace, rule))

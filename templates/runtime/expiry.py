@@ -13,7 +13,7 @@ from values import ExpressionError, as_float, is_number
 def left(run, cr):
     """The seconds until a custom resource is to be deleted; None if it is not."""
     rule = run.config.get("deleteAfter")
-    if rule is None or cr["metadata"].get("deletionTimestamp") or is_paused(cr):
+    if rule is None or rests(cr):
         return None
     try:
         after = built(rule, cr, {})
@@ -24,23 +24,29 @@ def left(run, cr):
     return seconds_of(cr["metadata"]["creationTimestamp"]) + as_float(after) - run.seconds()
 
 
-def wait_of(run, cr):
-    """The seconds until the worker has to come back to a custom resource by itself; None if no time is known."""
-    waits = [left(run, cr)]
-    if not cr["metadata"].get("deletionTimestamp") and not is_paused(cr):
-        waits += [next_time - run.seconds() for _, next_time in filter(None, times_of(run, cr).values())]
+def wait_of(run, cr, end):
+    """The seconds until the worker has to come back to a custom resource by itself: at its end, or at the next time of a
+    schedule. None if neither is known."""
+    waits = [end]
+    if not rests(cr):
+        try:
+            waits += [times[1] - run.seconds() for times in times_of(run, cr).values() if times]
+        except Refused:  # reading what is related reports it
+            pass
     return min((max(wait, 0) for wait in waits if wait is not None), default=None)
+
+
+def rests(cr):
+    """Whether no time has an effect on a custom resource."""
+    return bool(cr["metadata"].get("deletionTimestamp")) or is_paused(cr)
 
 
 def is_over(run, cr):
     """Whether the time of a custom resource is over: then it is deleted. Else the worker comes back when it is, or when a
     time of a schedule is due."""
-    rest = left(run, cr)
-    if rest is None or rest > 0:
-        try:
-            run.left = wait_of(run, cr)
-        except Refused:  # reading what is related reports it
-            run.left = None
+    end = left(run, cr)
+    if end is None or end > 0:
+        run.left = wait_of(run, cr, end)
         if run.left is not None and run.later:
             run.later(run.left)
         return False

@@ -39,7 +39,7 @@ def ask_logic(run, cr, state):
     if run.config.get("existing"):  # the names of Metacontroller's DecoratorController
         request.update(object=cr, attachments=children)
     if run.schedules:
-        request["schedules"] = {entry["name"]: next(iter(state["related"].get(entry["name"]) or []), None) for entry in run.schedules}
+        request["schedules"] = {entry["name"]: state["related"].get(entry["name"]) for entry in run.schedules}
     if run.config.get("inputs"):
         request["parameters"] = built(run.config["inputs"], cr, {})
     write(run.state("state.json"), json.dumps(state))

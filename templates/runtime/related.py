@@ -169,7 +169,6 @@ def condensed(run, one):
 
 def store_related(run, cr, state):
     """Stores the digest on the custom resource: a later difference starts a reconcile."""
-    refers = run.related or run.schedules
-    if not refers or state["finalizing"] or (cr["metadata"].get("annotations") or {}).get(RELATED) == state["digest"]:
+    if not run.depends or state["finalizing"] or (cr["metadata"].get("annotations") or {}).get(RELATED) == state["digest"]:
         return
     annotate(run, cr, RELATED, state["digest"])

@@ -3,6 +3,7 @@ from api import ApiError, log
 from compute import UNMET, unready_reason
 from due import CONTENT, content, due, finalization_reason, last_run_failed, related_outdated, status_reads_children
 from names import MANAGED_BY, OWNER_UID, WORKFLOW, WORKFLOWS, path_of
+from objects import delete
 from parent import request_computation
 from related import condensed
 from run import belongs, is_for_another, is_paused
@@ -90,7 +91,9 @@ def enqueue(run):
     if reconcile_due(run, why, ask if run.templates else submit):
         return 1  # those that wait try again
     for one in served:
-        discard(run, one)
+        failure = delete(run, dict(WORKFLOWS, kind="Workflow"), dict(one, kind="Workflow"), is_waiting)
+        if failure:
+            log(f"it runs although this one has served its changes: {failure}")
     return 0
 
 
@@ -99,21 +102,13 @@ def waiting(run):
     names = run.config["enqueue"]
     for one in run.client.list(path_of(WORKFLOWS, run.config["namespace"]), WORKFLOW, f"{MANAGED_BY}={run.operator}"):
         number = one["metadata"]["name"].removeprefix(names["prefix"])
-        waits = number.isdecimal() and (one.get("status") or {}).get("phase", "") in ("", "Pending")
-        if waits and (int(number) + 1) * names["window"] + SLOW_CLOCK < run.seconds():
+        if number.isdecimal() and is_waiting(one) and (int(number) + 1) * names["window"] + SLOW_CLOCK < run.seconds():
             yield one
 
 
-def discard(run, one):
-    """Deletes a Workflow in the version that was read."""
-    metadata = one["metadata"]
-    try:
-        run.client.request("DELETE", path_of(WORKFLOWS, metadata["namespace"], metadata["name"]), {
-            "apiVersion": "v1", "kind": "DeleteOptions",
-            "preconditions": {"uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]}})
-        log(f"deleted Workflow {metadata['name']}: this one has served its changes")
-    except ApiError as error:
-        log(f"Workflow {metadata['name']} runs although this one has served its changes: {error}")
+def is_waiting(workflow):
+    """Whether Argo has not begun a Workflow."""
+    return (workflow.get("status") or {}).get("phase", "") in ("", "Pending")
 
 
 def key_of(cr):

@@ -38,6 +38,7 @@ class Run:
         self.logic = "ARGOPERATOR_RESPONSE" in env  # otherwise only templates create children
         self.templates = bool(self.config.get("sensorTemplates"))  # the Sensor computes them
         self.related, self.schedules = self.config.get("related") or [], self.config.get("schedules") or []
+        self.depends = bool(self.related or self.schedules)  # on more than the custom resource and its children
         self.desired = desired_from(env.get("ARGOPERATOR_DESIRED", ""))
         self.drift = env.get("ARGOPERATOR_DESIRED", "").strip() == DRIFT
         self.watched = self.config.get("watchNamespaces") or []

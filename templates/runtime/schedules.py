@@ -18,8 +18,8 @@ SHIFT = 4      # hours, more than any clock has ever been changed by
 
 
 def scheduled(run, cr):
-    """What expressions read of the schedules, like the related objects: one by the name of its entry, or none."""
-    return {name: [{"lastScheduleTime": time_at(times[0])}] if times else [] for name, times in times_of(run, cr).items()}
+    """What expressions read of the schedules, by the name of the entry."""
+    return {name: {"lastScheduleTime": time_at(times[0])} if times else None for name, times in times_of(run, cr).items()}
 
 
 def times_of(run, cr):
@@ -58,7 +58,7 @@ def around(text, zone, minute):
 class Schedule:
     """The times of a schedule in a time zone. ValueError tells why it has none."""
 
-    def __init__(self, text, zone="UTC"):
+    def __init__(self, text, zone):
         fields = ALIASES.get(text, text).split()
         if len(fields) != len(FIELDS):
             raise ValueError(f"{text[:100]!r} has {len(fields)} fields, want 5")

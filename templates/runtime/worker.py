@@ -15,7 +15,7 @@ from api import Client, Failed, Refused, log
 from apply import apply
 from calls import Exchange, Hook, Programs, Stopped
 from due import last_run_failed
-from expiry import wait_of
+from expiry import left, wait_of
 from hook import read
 from keys import Keys
 from metrics import Metrics
@@ -281,7 +281,7 @@ class Worker:
     def wait_for_times(self, run, operator, cr):
         """Comes back when a custom resource is to be deleted, or a time of a schedule is due."""
         try:
-            wait = wait_of(run, cr)
+            wait = wait_of(run, cr, left(run, cr))
         except Refused:  # a reconcile reports it
             return
         if wait is not None:

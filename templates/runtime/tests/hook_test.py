@@ -29,6 +29,16 @@ class ReadTest(Case):
             "gone": False, "uid": "cr-uid", "generation": 3, "finalizing": False, "related": {}, "digest": NOTHING_RELATED})
         self.assertFalse(os.path.exists(self.path("response.json")), "a stale response")
 
+    def test_schedules(self):
+        self.cr()
+        self.config["schedules"] = [
+            {"name": name, "longest": 1000, "rule": {"object": {"schedule": {"value": text}, "timeZone": {"value": "UTC"}}}}
+            for name, text in (("evening", "0 20 * * *"), ("never", None))]
+        self.assertEqual(self.run_command("read"), 0, self.out)
+        request = self.load("request.json")
+        self.assertEqual(request["schedules"], {"evening": {"lastScheduleTime": "2026-02-01T20:00:00Z"}, "never": None})
+        self.assertEqual(request["related"], {})
+
     def test_parameters(self):
         self.cr()
         self.config["inputs"] = {"object": {"region": {"literal": "eu"}, "none": {"literal": None}}}

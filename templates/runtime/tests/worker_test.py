@@ -921,6 +921,14 @@ class ExpiryTest(WorkerCase):
         preconditions = next(entry[3]["preconditions"] for entry in self.cluster.log if entry[0] == "DELETE")
         self.assertEqual(sorted(preconditions), ["resourceVersion", "uid"])
 
+    def test_a_wrong_schedule_does_not_lose_the_end(self):
+        rule = {"object": {"schedule": plain_text("every day"), "timeZone": plain_text("UTC")}}
+        self.config["schedules"] = [{"name": "wrong", "longest": 1000, "rule": rule}]
+        worker = self.worker()
+        self.reconcile(worker)
+        self.assertIn("'every day' has 2 fields", self.condition("Ready")["message"])
+        self.assertEqual(worker.keys.due[self.key][0], self.clock.now + 1.5 * 3600)
+
     def test_a_longer_time_counts_until_the_end(self):
         def longer(method, path):
             if (method, path) == ("DELETE", CR):

@@ -36,7 +36,8 @@ type question struct {
 }
 
 // TestTimes compares the times of a worker with those of a CronJob, whose library it is: of
-// drawn schedules at drawn times, and around the changes of clocks.
+// drawn schedules at drawn times, and around the changes of clocks. The library skips times in
+// Australia/Lord_Howe, whose clocks change by half an hour.
 func TestTimes(t *testing.T) {
 	need.Program(t, "python3")
 	random := rand.New(rand.NewPCG(3, 4))

@@ -29,13 +29,15 @@ func (c *checker) childMetadata() {
 			continue
 		}
 		metadata = maps.Clone(metadata)
-		for field, values := range map[string]map[string]string{"labels": common.Labels, "annotations": common.Annotations} {
+		add := func(field string, values map[string]string) {
 			if !merge(metadata, field, values) {
 				c.warn(source.PathOf("spec", "children", i, "template", "metadata", field), diag.Unsupported,
 					fmt.Sprintf("childMetadata.%s are not added to this child: its %s are one expression", field, field),
 					fmt.Sprintf("write the keys of %s, or add those of childMetadata to the expression", field))
 			}
 		}
+		add("labels", common.Labels)
+		add("annotations", common.Annotations)
 		child.Template = maps.Clone(child.Template)
 		child.Template["metadata"] = metadata
 	}

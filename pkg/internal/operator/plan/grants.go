@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"strings"
-
-	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
-)
+import "github.com/argoperator/argoperator/pkg/internal/lang/schema"
 
 // grants returns every permission with its reason. TestOperators of
 // pkg/internal/run/testsuite compares them with the requests that operators send: none may
@@ -180,20 +176,16 @@ func resyncGrants(p *configured) []Grant {
 			Reason: "list children for the resync",
 		})
 	}
-	workflows := Grant{Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows"}
-	var reasons []string
+	workflows := func(reason string, verbs ...string) {
+		list = append(list, Grant{Account: ResyncAccount, Group: ArgoGroup, Resource: "workflows", Verbs: verbs, Reason: reason})
+	}
 	if !p.Runtime.SensorTemplates {
-		workflows.Verbs, reasons = append(workflows.Verbs, "create"), append(reasons, "create one Workflow per outdated custom resource")
+		workflows("create one Workflow per outdated custom resource", "create")
 	}
 	if p.EnqueuesRelated() {
-		workflows.Verbs = append(workflows.Verbs, "list", "delete")
-		reasons = append(reasons, "delete those that wait to find what changed, once it has been found")
+		workflows("delete those that wait to find what changed, once it has been found", "list", "delete")
 	}
-	if len(reasons) == 0 {
-		return list
-	}
-	workflows.Reason = strings.Join(reasons, "; ")
-	return append(list, workflows)
+	return list
 }
 
 // sharedGrants returns those that operators of a group share.
