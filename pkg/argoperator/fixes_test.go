@@ -172,7 +172,8 @@ func TestFixesOfTypes(t *testing.T) {
 	for given, want := range map[string]string{
 		`enum(a,b)`: `"string | enum=a,b"`, `enum=a,b`: `"string | enum=a,b"`, `"oneOf[a, b]"`: `"string | enum=a,b"`, `"a, b"`: `"string | enum=a,b"`,
 		`a | b`: `"string | enum=a,b"`, `choice`: `"string | enum=a,b"`,
-		`"{map[string]: quantity}"`: `"map[string]quantity"`, `"map[int]string"`: `"map[string]string"`, `"map[string]"`: `"map[string]string"`, `"[]"`: `"[]string"`,
+		`"{map[string]: quantity}"`: `"map[string]quantity"`, `"{map[name]: quantity}"`: `"map[string]quantity"`,
+		`"map[int]string"`: `"map[string]string"`, `"map[string]"`: `"map[string]string"`, `"[]"`: `"[]string"`,
 		`"[]string | enum=a,b"`: `['string | enum=a,b']`, `"[][]integer | minimum=1"`: `[['integer | minimum=1']]`,
 		`"map[string]string | minLength=2 pattern=\"^it's\""`: `{"map[string]": "string | minLength=2 pattern=\"^it's\""}`,
 		`"[]string | unique=true"`:                            `"[]string | uniqueItems=true"`,

@@ -55,9 +55,10 @@ type analyser struct {
 	waits        []Need // those of variables
 	variables    []*Variable
 	dashes       []dash
-	pathsOnly    int  // > 0 inside parts that are walked only for the paths they read
-	usesChildren bool // $children occurs, so the program needs the variable
-	aborted      bool // the walk was aborted: everything may be read
+	chosen       map[*gojq.Index]string // those that are the name of an object, and jq that finds it
+	pathsOnly    int                    // > 0 inside parts that are walked only for the paths they read
+	usesChildren bool                   // $children occurs, so the program needs the variable
+	aborted      bool                   // the walk was aborted: everything may be read
 }
 
 // maxSteps is the number of steps after which the walk is aborted. Functions that call
@@ -66,8 +67,7 @@ const maxSteps = 20000
 
 // analyse infers what an expression yields.
 func (c *templates) analyse(e *expr) {
-	tokens, _, _ := jq.Lex(e.text)
-	a := &analyser{scope: c.scope, text: e.text, spans: jq.Positions(e.query, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
+	a := c.analyser(e.query, e.text)
 	if len(e.query.Imports) > 0 || e.query.Meta != nil {
 		a.fail(e.query, BadExpression, "an expression cannot import modules", "define the function in the expression: def name: …;")
 	}
@@ -76,6 +76,9 @@ func (c *templates) analyse(e *expr) {
 	}
 	e.spans = a.spans
 	e.result = a.query(e.query, c.input(), nil)
+	if choose(e.query, a.chosen) {
+		e.source, e.defines = withFunctions(e.query.String(), e.query)
+	}
 	if c.forPod {
 		c.flows = append(c.flows, a.flow())
 	}
@@ -104,6 +107,12 @@ func (c *templates) analyse(e *expr) {
 		p.Path, p.Offset, p.FixAt, p.FixEnd = e.path, p.Offset+e.at, p.FixAt+e.at, p.FixEnd+e.at
 		c.problem(p)
 	}
+}
+
+// analyser returns one for a query, of which the text is known.
+func (c *templates) analyser(q *gojq.Query, text string) *analyser {
+	tokens, _, _ := jq.Lex(text)
+	return &analyser{scope: c.scope, text: text, spans: jq.Positions(q, tokens), dashes: dashes(tokens), guards: slices.Clip(c.given)}
 }
 
 // severalValues reports an expression that yields more than one value.

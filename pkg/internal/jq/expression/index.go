@@ -28,6 +28,9 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 		key = a.query(i.Start, in, names)
 	}
 	a.use(key.value)
+	if key.kinds&str != 0 && len(v.from) == 1 && len(v.from[0].path) == 1 && a.listed(v.from[0]) {
+		return key.then(one(a.byName(v, key.kinds, i)))
+	}
 	if key.text != nil {
 		return key.then(one(a.field(v, *key.text, i)))
 	}

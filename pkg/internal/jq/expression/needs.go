@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // Need is a value of other objects that a template waits for: null means that it is not
@@ -80,9 +82,14 @@ func (a *analyser) waitsForItems(items []read) {
 // ofOthers returns the paths that an object of a list of others may lack.
 func ofOthers(paths []read) []read {
 	return slices.DeleteFunc(slices.Clone(paths), func(r read) bool {
-		in := slices.Index(r.path, each)
-		return !r.root.others() || in < 0 || slices.Contains([]string{"metadata.name", "metadata.uid"}, strings.Join(r.path[in+1:], "."))
+		return !r.root.others() || !slices.Contains(r.path, each) || r.isKnown()
 	})
+}
+
+// isKnown reports whether a path leads to a field that each object of a list has.
+func (r read) isKnown() bool {
+	in := slices.Index(r.path, each)
+	return in >= 0 && slices.Contains([]string{"kind", "metadata.name", "metadata.uid"}, strings.Join(r.path[in+1:], "."))
 }
 
 // need records what an analysed expression waits for.
@@ -106,8 +113,14 @@ func (c *templates) need(e *expr, a *analyser) {
 	case !e.mayBeNull() || optional(e.query) || !slices.ContainsFunc(of, func(r read) bool { return r.root.others() }):
 	case of.ofItem(): // the value differs between the objects of the child
 		for child, paths := range of.children() {
+			at := []string{child}
+			if t := c.scope.Children[child]; t != nil && t.Kind() == schema.Array {
+				at = append(at, each)
+			}
 			for _, path := range paths {
-				c.addNeed(read{childrenRoot, append([]string{child}, path...)}.need(false))
+				if one := (read{childrenRoot, slices.Concat(at, path)}); !one.isKnown() {
+					c.addNeed(one.need(false))
+				}
 			}
 		}
 		for _, path := range of.paths(relatedRoot) {

@@ -41,6 +41,9 @@ func TestNeeds(t *testing.T) {
 		{"a list of decisions", `${ [$children.list[] | if .status.x then "a" else "b" end] }`, "a condition reads it", nil},
 		{"how many", "${ $children.list | length }", "it does not read the items", nil},
 		{"whole objects", "${ $children.list | map(.status) | length }", "it only counts them", nil},
+		{"an object by name", `${ $children.list["x"].status.x }`, "it may be missing", []string{`$children.list["x"].status.x`}},
+		{"an item by its position", `${ $children.list[$index].status.x }`, "the items differ", []string{"$children.list[].status.x"}},
+		{"an object by the name of an item", `${ $children.list[$item].status.x }`, "the items differ", []string{"$children.list[].status.x"}},
 		{"a field by item", "${ $children.a.status.map[$item.key] }", "the items differ", []string{"$children.a.status.map"}},
 		{"the custom resource", "${ .spec.arn }", "its user changes it", nil},
 	}

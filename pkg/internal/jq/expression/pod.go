@@ -105,6 +105,9 @@ func (c *podCompiler) expr(path []string, source string) any {
 	query, err := parse(source)
 	var variables []*Variable
 	if err == nil {
+		if c.scope.choose(query, source) {
+			source = query.String()
+		}
 		if variables = c.scope.variablesOf(query); len(variables) > 0 {
 			query, err = parse(bound(variables, source+"\n")) // it may end in a comment
 		}

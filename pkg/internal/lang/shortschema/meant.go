@@ -51,7 +51,7 @@ var foreignForms = sync.OnceValue(func() []foreignForm {
 	return []foreignForm{
 		verbatim(`(?:enum|choice|oneof|one of)\s*[(\[<{=: ]\s*([^()\[\]<>{}]+?)\s*[)\]>}]?`, "string | enum=$1"),
 		verbatim(`\(?("?[\w.-]+"?(?:\s*,\s*"?[\w.-]+"?)+)\)?`, "string | enum=$1"),
-		form(`\{ *(?:map\[string\]|string|str|key|any|\*) *: *`+word+` *\}`, "map[string]$1"),
+		form(`\{ *(?:map\[\w*\]|string|str|key|any|\*) *: *`+word+` *\}`, "map[string]$1"),
 		form(`\[`+word+`\]`, "[]$1"),
 		form(word+`\[\]`, "[]$1"),
 		form(`(?:list|array|set|slice)(?:\(| of |<|\[)`+word+`[)>\]]?`, "[]$1"),

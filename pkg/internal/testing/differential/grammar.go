@@ -302,6 +302,13 @@ func (d *definition) read(at string, readable []child) string {
 		reads = append(reads, each(c, waitsForOne, waitsForAll),
 			each(c, `$children.c.status.value // "none"`, `[$children.c[].status.value] | tojson`))
 	}
+	if c.each {
+		reads = append(reads, `$children.c["\(.metadata.name)-a"].metadata.name // "none"`,
+			`$children.c | map(.metadata.name) | map($children.c[.].metadata.uid | length) | tojson`)
+		if c.kind == "Widget" {
+			reads = append(reads, `($children.c | first | .metadata.name) as $name | $children.c[$name].status.value // "none"`)
+		}
+	}
 	read := oneOf(d.drawing, at+".read."+c.kind+fmt.Sprint(c.each), reads...)
 	if strings.HasSuffix(at, ".text") && (read == waitsForOne || read == waitsForAll) {
 		d.waits = c.name
