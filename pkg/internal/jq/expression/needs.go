@@ -110,7 +110,8 @@ func (c *templates) need(e *expr, a *analyser) {
 	}
 	switch of := a.reads; {
 	case isVariable(e.query): // it waits for the same
-	case !e.mayBeNull() || optional(e.query) || !slices.ContainsFunc(of, func(r read) bool { return r.root.others() }):
+	case !e.mayBeNull() || optional(e.query) || !of.others():
+	case e.min > 0 && !a.untested().others(): // others decide which value of the custom resource it is
 	case of.ofItem(): // the value differs between the objects of the child
 		for child, paths := range of.children() {
 			at := []string{child}

@@ -22,6 +22,8 @@ func TestNeeds(t *testing.T) {
 		{"optional at the end of a pipe", "${ .spec | $children.a.status.arn // empty }", "the same", nil},
 		{"a branch that is null", "${ if .spec.on then $children.a.status.arn else null end }", "the same", nil},
 		{"no branch that is null", `${ if .spec.on then $children.a.status.arn else "x" end }`, "the field is needed", []string{`if .spec.on then $children.a.status.arn else "x" end`}},
+		{"a branch with a field of the custom resource", `${ if $related.r.data.x == "a" then "on" else .spec.note end }`, "its user left it out", nil},
+		{"a field of the custom resource that a condition selects", `${ .spec.note | select($children.a.status.arn == "a") }`, "there is none before", []string{`.spec.note | select($children.a.status.arn == "a")`}},
 		{"a default of two", "${ $children.a.status.arn // $children.a.status.id }", "both may be missing", []string{"$children.a.status.arn // $children.a.status.id"}},
 		{"a text", "arn ${ $children.a.status.arn }", "a null in it is an error", []string{"$children.a.status.arn"}},
 		{"a text of jq", `${ "\($children.a.status.arn)/*" }`, "a null in it is the text null", []string{"$children.a.status.arn"}},

@@ -87,9 +87,22 @@ func (a *analyser) carriedReads() reads {
 		}
 		return out
 	}
+	return a.readsOutside(slices.Concat(a.tests, a.lost))
+}
+
+// untested returns the reads that do more than decide between values.
+func (a *analyser) untested() reads {
+	if a.aborted {
+		return a.reads
+	}
+	return a.readsOutside(a.tests)
+}
+
+// readsOutside returns the reads that are in none of some ranges.
+func (a *analyser) readsOutside(ranges [][2]int) reads {
+	var out reads
 	for i, one := range a.reads {
-		within := func(r [2]int) bool { return r[0] <= i && i < r[1] }
-		if !slices.ContainsFunc(a.tests, within) && !slices.ContainsFunc(a.lost, within) {
+		if !slices.ContainsFunc(ranges, func(r [2]int) bool { return r[0] <= i && i < r[1] }) {
 			out = append(out, one)
 		}
 	}
