@@ -27,7 +27,7 @@ func (a *analyser) object(o *gojq.Object, in value, names *env) result {
 		r = keys.then(v).then(r)
 		closed = closed && known
 		fields[key] = v.toType()
-		if v.kinds&null != 0 {
+		if v.kinds&null != 0 && (v.kinds != anything || v.absent != nil) { // of unknown values, nothing is certain
 			sometimes = append(sometimes, key)
 		}
 	}
