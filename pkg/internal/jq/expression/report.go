@@ -3,6 +3,8 @@ package expression
 import (
 	"fmt"
 	"strings"
+
+	"github.com/itchyny/gojq"
 )
 
 // report adds a problem at a node that has none yet.
@@ -108,8 +110,26 @@ func (a *analyser) missing(node any, v value, damage string) {
 	a.report(v.absent.node, Problem{
 		Code: MayBeNull, Warning: true,
 		Message: fmt.Sprintf("%s may be missing (%s), and %s", v.absent.read, v.absent.why, damage),
-		Hint:    fmt.Sprintf("write a default, such as (%s // %s)", path, v.kinds.zero()),
+		Hint:    fmt.Sprintf("write a default, such as (%s // %s)", path, defaultFor(node, v)),
 	})
+}
+
+// defaultFor returns a default that the function at a node takes, if it is one.
+func defaultFor(node any, v value) string {
+	zero := v.kinds.zero()
+	f, ok := node.(*gojq.Func)
+	if !ok {
+		return zero
+	}
+	for _, given := range []string{zero, `"0"`, `"false"`, `"1970-01-01T00:00:00Z"`, `"10.0.0.0/8"`} {
+		source, _ := withFunctions(given+"|"+f.String(), &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: f}})
+		if p, err := compile(source, nil); err == nil {
+			if _, err := p.Run(nil, Vars{}); err == nil {
+				return given
+			}
+		}
+	}
+	return zero
 }
 
 // sure removes the reason why a value can be missing, if a condition tests the value.
