@@ -17,7 +17,7 @@ var ownFunctions = []ownFunction{
 	// 16 digits, the hash of the JSON of the input: two sums, each below 2^32, so that
 	// every step is an integer that a Sensor represents exactly.
 	{
-		"fingerprint",
+		fingerprint,
 		`def fingerprint: reduce (tojson | explode[]) as $c ([5381, 52711]; [(.[0] * 33 + $c) % 4294967296,` +
 			` (.[1] * 65599 + $c) % 4294967296])` +
 			` | [.[] as $n | (268435456, 16777216, 1048576, 65536, 4096, 256, 16, 1) as $p | ($n / $p | floor) % 16` +

@@ -209,7 +209,9 @@ func (c *podCompiler) query(q *gojq.Query, known *names) (any, error) {
 		return nil, fmt.Errorf("with its functions written out, the expression is larger than a pod takes")
 	}
 	for _, def := range q.FuncDefs {
-		known = &names{above: known, name: def.Name, args: def.Args, body: def.Body, in: known}
+		if def.String() != podFingerprint() { // the pod has a faster one
+			known = &names{above: known, name: def.Name, args: def.Args, body: def.Body, in: known}
+		}
 	}
 	switch {
 	case q.Term != nil:
@@ -679,7 +681,7 @@ def fromdate: fromdateiso8601;
 `
 	own := ""
 	for _, f := range ownFunctions {
-		if f.name != "fingerprint" { // the pod has it
+		if f.name != fingerprint { // the pod has it
 			own += f.jq
 		}
 	}
@@ -694,6 +696,19 @@ def fromdate: fromdateiso8601;
 		table[fmt.Sprintf("%s/%d", def.Name, len(def.Args))] = list
 	}
 	return table
+})
+
+// fingerprint is the function that the pod has itself.
+const fingerprint = "fingerprint"
+
+// podFingerprint returns its definition, as it is before expressions that call it.
+var podFingerprint = sync.OnceValue(func() string {
+	source, _ := withFunctions("0", &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: fingerprint}}})
+	query, err := gojq.Parse(source)
+	if err != nil {
+		panic(fmt.Sprintf("expression: the definition of fingerprint is no jq: %v", err)) // unreachable
+	}
+	return query.FuncDefs[0].String()
 })
 
 // closures maps functions that take expressions to operations; podFunctions are the

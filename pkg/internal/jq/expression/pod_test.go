@@ -325,3 +325,24 @@ func FuzzForPod(f *testing.F) {
 		}
 	})
 }
+
+// TestFingerprintInPod tests that the pod computes fingerprints itself wherever they are: its jq
+// takes fifty times as long.
+func TestFingerprintInPod(t *testing.T) {
+	variable, problems := Define("hash", "${ .spec | fingerprint }", Scope{})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	scope := Scope{Variables: map[string]*Variable{"hash": variable}}
+	for _, text := range []string{"$variables.hash", "[.spec | fingerprint][0]", withOwn(t, ".spec | fingerprint")} {
+		node, problems := scope.BareForPod(text)
+		tree, err := json.Marshal(node)
+		if err != nil || len(problems) > 0 || !strings.Contains(string(tree), `["call","fingerprint/0"`) || strings.Contains(string(tree), "reduce") {
+			t.Errorf("%s: %v %v %s", text, err, problems, tree)
+		}
+	}
+	own, _ := BareForPod(`def fingerprint: "own"; .spec | fingerprint`)
+	if tree, _ := json.Marshal(own); strings.Contains(string(tree), "fingerprint/0") {
+		t.Errorf("got %s", tree)
+	}
+}
