@@ -31,7 +31,7 @@ func (c *checker) status() {
 func (c *checker) statusFields(schema *props, fields map[string]any, p source.Path) {
 	for _, name := range source.SortedKeys(fields) {
 		field, known := childOf(schema, source.JSONPathStep{Field: name})
-		if !known && c.infers(name, schema) {
+		if !known && c.infers(name, fields, schema) {
 			path := []string(p[2:].To(name))
 			c.def.InferredStatus = append(c.def.InferredStatus, path)
 			c.def.InferStatus(path, *shortschema.Anything())
@@ -49,10 +49,15 @@ func (c *checker) statusFields(schema *props, fields map[string]any, p source.Pa
 }
 
 // infers reports whether the schema gets a field of the status by what is computed for
-// it: the short form need not declare it. A field with a similar name is probably meant.
-func (c *checker) infers(name string, schema *props) bool {
+// it: the short form need not declare it. A field with a similar name, which nothing computes,
+// is probably meant.
+func (c *checker) infers(name string, computed map[string]any, schema *props) bool {
 	working := slices.IndexFunc(c.op.Spec.API.Versions, func(v v1alpha1.Version) bool { return v.Name == c.def.WorkingVersion() })
-	return working >= 0 && c.Written(versionPath(working).To("schema")) && source.Nearest(name, source.SortedKeys(schema.Properties)) == ""
+	if working < 0 || !c.Written(versionPath(working).To("schema")) {
+		return false
+	}
+	others := slices.DeleteFunc(source.SortedKeys(schema.Properties), func(other string) bool { _, ok := computed[other]; return ok })
+	return source.Nearest(name, others) == ""
 }
 
 // InferStatus sets the schema of a field of the status that is not declared, in each
