@@ -109,7 +109,7 @@ func TestMisspelledShortSchemas(t *testing.T) {
 		{`spec: {f: core/v1.}`, "unknown type", "write any"},
 		{`spec: {f: {"map[string]": string, x: string}}`, "not a field name", "remove the other fields"},
 		{`spec: {f: "hostnam"}`, "unknown type", "did you mean hostname?"},
-		{`spec: {f: string | enum=a,b required=true}`, "not a field name", "quote the value before it"},
+		{`spec: {f: string | enum=a,b required=true}`, "a comma ends a value", `quote the value: f: "string | enum=a,b required=true"`},
 		{`spec: {f: [string, integer]}`, "a list of 2 types", "string | enum=a,b"},
 		{`spec: {f: ["string | required=true"]}`, "cannot be required", "minItems=1"},
 		{`spec: {f: string, "f | required=true": {g: string}}`, "duplicate field", ""},

@@ -115,8 +115,12 @@ func (s *Form) Object(n *yaml.Node) *props {
 	return out
 }
 
+// enumAtEnd matches a field whose last marker is an enum: what YAML takes for the next key may
+// be another value of it.
+var enumAtEnd = regexp.MustCompile(`\|.*\benum=[^\s"]+$`)
+
 // uncut returns the fields of a mapping. Between the braces of YAML, a comma ends a value
-// even in the quotes of a marker; that is reported, and the value read as it is meant.
+// even in a marker; that is reported, and the value read as it is meant.
 func (s *Form) uncut(n *yaml.Node) []*yaml.Node {
 	if n.Style&yaml.FlowStyle == 0 {
 		return n.Content
@@ -126,8 +130,14 @@ func (s *Form) uncut(n *yaml.Node) []*yaml.Node {
 		key, value := n.Content[i], n.Content[i+1]
 		whole, last := value.Value, i
 		if value.Kind == yaml.ScalarNode && value.Style == 0 {
-			for next := i + 2; strings.Count(whole, `"`)%2 > 0 && next < len(n.Content) && n.Content[next+1].Value == ""; next += 2 {
-				whole, last = whole+", "+n.Content[next].Value, next
+			for next := i + 2; next < len(n.Content) && n.Content[next+1].Value == ""; next += 2 {
+				join := ","
+				if strings.Count(whole, `"`)%2 > 0 {
+					join = ", "
+				} else if !enumAtEnd.MatchString(whole) {
+					break
+				}
+				whole, last = whole+join+n.Content[next].Value, next
 			}
 		}
 		if last > i && strings.Count(whole, `"`)%2 == 0 {

@@ -492,8 +492,8 @@ func applyEnum(s *props, m marker) error {
 	return nil
 }
 
-// enumWords returns the values of an enum: separated by commas, with or without
-// brackets, or a JSON list.
+// enumWords returns the values of an enum: separated by commas, with or without brackets and
+// quotes, or a JSON list.
 func enumWords(text string) []string {
 	var listed []json.RawMessage
 	if json.Unmarshal([]byte(text), &listed) == nil {
@@ -511,8 +511,11 @@ func enumWords(text string) []string {
 		text = strings.TrimSuffix(inner, "]")
 	}
 	words := strings.Split(text, ",")
-	for i := range words {
-		words[i] = strings.TrimSpace(words[i])
+	for i, word := range words {
+		words[i] = strings.TrimSpace(word)
+		if unquoted, err := strconv.Unquote(words[i]); err == nil && words[i][0] == '"' {
+			words[i] = unquoted
+		}
 	}
 	return words
 }
