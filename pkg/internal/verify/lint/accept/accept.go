@@ -3,7 +3,8 @@
 //	# argoperator:ignore CODE REASON
 //
 // The comment is at the end of the line or on the line above it. Above the first line
-// of an object it applies to the whole object.
+// of an object it applies to the whole object, and at the line that announces a text of
+// several lines, with | or >, to the text.
 package accept
 
 import (
@@ -125,6 +126,7 @@ func comments(file File, objects []diag.Position) []*comment {
 			c.first, c.last = below(lines, n)
 			c.widen(lines, objects)
 		}
+		c.last = max(c.last, blockEnd(lines, c.first))
 		out = append(out, c)
 	}
 	return out
@@ -136,6 +138,24 @@ func below(lines []string, n int) (first, last int) {
 	for n++; n < len(lines) && (strings.HasPrefix(strings.TrimSpace(lines[n]), "#") || strings.TrimSpace(lines[n]) == ""); n++ {
 	}
 	return n + 1, n + 1
+}
+
+// block matches the line before a text of several lines.
+var block = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[:-])\s+[|>][-+0-9]*\s*(?:#.*)?$`) })
+
+// blockEnd returns the last line of the text that a line announces with | or >, or the line.
+func blockEnd(lines []string, line int) int {
+	if line > len(lines) || !block().MatchString(lines[line-1]) {
+		return line
+	}
+	depth := func(text string) int { return len(text) - len(strings.TrimLeft(text, " ")) }
+	last := line
+	for n := line; n < len(lines) && (strings.TrimSpace(lines[n]) == "" || depth(lines[n]) > depth(lines[line-1])); n++ {
+		if strings.TrimSpace(lines[n]) != "" {
+			last = n + 1
+		}
+	}
+	return last
 }
 
 // widen extends a comment above the first line of an object to the whole object.
