@@ -70,10 +70,18 @@ func (m *matcher) value(want, got any, there bool, path []string, place string) 
 	}
 }
 
+// empty reports whether an expected value is met where there is none.
 func empty(want any) bool {
 	switch want := want.(type) {
+	case nil:
+		return true
 	case map[string]any:
-		return len(want) == 0
+		for _, value := range want {
+			if !empty(value) {
+				return false
+			}
+		}
+		return true
 	case []any:
 		return len(want) == 0
 	}

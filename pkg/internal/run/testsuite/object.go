@@ -93,7 +93,11 @@ func (p *testRun) object(r v1alpha1.Reference) (map[string]any, string) {
 	here := slices.DeleteFunc(p.s.Objects(), func(o map[string]any) bool {
 		return r.Namespace == "" && namespaceOf(o) != "" && namespaceOf(o) != p.namespace()
 	})
-	return one(r, here, "object is a")
+	found, why := one(r, here, "object is a")
+	if elsewhere, _ := one(r, p.s.Objects(), ""); found == nil && elsewhere != nil {
+		why = fmt.Sprintf("%s; %s in another namespace, which the test has to name", why, placesOf([]map[string]any{elsewhere}))
+	}
+	return found, why
 }
 
 // one returns the only object that matches a reference, or why there is none.
