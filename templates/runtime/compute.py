@@ -4,6 +4,7 @@ from expressions import built
 from run import identity, name_of
 from values import ExpressionError
 
+MOST_PASSES = 10  # over the fields of a status
 UNMET = "argoperator.dev/unmet"  # why a child is not ready, instead of its content; no object has such a field
 
 
@@ -22,13 +23,26 @@ def named(run, live, related):
 
 
 def computed_status(run, cr, live, related, say=log):
-    """The status fields of the definition. A field whose expression fails is omitted. One that reads related objects
-    keeps its value if they could not be read, so that there are none by name."""
-    status, names, unread = {}, named(run, live, related), run.depends and not related
-    for field, node in ((run.config.get("status") or {}).get("object") or {}).items():
-        if unread and mentions(node, "$related"):
-            status.update({key: value for key, value in (cr.get("status") or {}).items() if key == field})
-            continue
+    """The status fields of the definition. One that reads related objects keeps its value if they could not be read, so that
+    there are none by name. Some read others, as they are written now: they are computed until none changes."""
+    nodes, names = (run.config.get("status") or {}).get("object") or {}, named(run, live, related)
+    unread = {field for field, node in nodes.items() if run.depends and not related and mentions(node, "$related")}
+    kept = {field: value for field, value in (cr.get("status") or {}).items() if field in unread}
+    nodes = {field: node for field, node in nodes.items() if field not in unread}
+    for _ in range(MOST_PASSES if mentions(nodes, "status") else 1):
+        status, was = status_fields(run, cr, nodes, names, say), cr.get("status") or {}
+        now = {field: value for field, value in was.items() if field not in nodes or field == "conditions"}
+        now.update((field, value) for field, value in status.items() if value is not None and field != "conditions")
+        if now == was:
+            break
+        cr = dict(cr, status=now)
+    return dict(status, **kept)
+
+
+def status_fields(run, cr, nodes, names, say):
+    """The fields that one custom resource gives. One whose expression fails is omitted."""
+    status = {}
+    for field, node in nodes.items():
         try:
             status[field] = built(node, cr, names)
         except ExpressionError as error:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
 )
@@ -230,13 +231,19 @@ func toEach(workers []string, operator, name, dependency string) []Trigger {
 	return out
 }
 
-// statusReads returns the fields of the custom resource's status that templates read.
+// statusReads returns the fields of the custom resource's status that templates and other
+// fields of the status read.
 func statusReads(p *configured) [][]string {
-	var paths [][]string
+	var programs []*expression.Program
 	for _, c := range slices.Concat(p.Children, p.Patches) {
-		for _, program := range c.programs() {
-			paths = append(paths, slices.DeleteFunc(slices.Clone(program.Reads()), func(path []string) bool { return !ofStatus(path) })...)
-		}
+		programs = append(programs, c.programs()...)
+	}
+	for _, f := range p.Status.Fields {
+		programs = append(programs, f.Value)
+	}
+	var paths [][]string
+	for _, program := range programs {
+		paths = append(paths, slices.DeleteFunc(slices.Clone(program.Reads()), func(path []string) bool { return !ofStatus(path) })...)
 	}
 	return paths
 }

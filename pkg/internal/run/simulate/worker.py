@@ -8,8 +8,9 @@ import time
 import urllib.parse
 
 from calls import Hook, Programs
+from dates import time_at
 from report import last_output
-from run import Run, deep_thread, read_configs, utc_now
+from run import deep_thread, read_configs, utc_now
 from worker import DUE, Worker
 
 
@@ -87,7 +88,8 @@ def named(worker, name, key):
 def main(env, arguments):
     hurry, simulation = Hurry(), Simulation(env["ARGOPERATOR_API"])
     times = (hurry.sleep, hurry) if "hurry" in arguments else (time.sleep, time.monotonic)
-    worker = Worker(env, read_configs(env), utc_now, *times)
+    time_of_cluster = []
+    worker = Worker(env, read_configs(env), lambda: time_of_cluster[0] if time_of_cluster else utc_now(), *times)
     for operator in worker.operators.values():
         operator.shows = None  # the trace shows each reconcile already
         operator.looked = True  # the replay of all custom resources comes before events of other objects
@@ -97,7 +99,7 @@ def main(env, arguments):
     while True:
         command, turns = simulation.ask("next", result), []
         if "now" in command:
-            Run.seconds = lambda _, now=command["now"]: now
+            time_of_cluster[:] = [time_at(command["now"])]
         requested = []
         if command.get("event"):
             requested = worker.turns_for(command["operator"], command["event"])

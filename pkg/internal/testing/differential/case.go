@@ -52,7 +52,7 @@ func (c *Case) describe() error {
 	version := versions[0].(map[string]any)
 	if c.form != "short" || len(versions) > 1 || c.rarely("api.status", 3) {
 		for _, v := range versions {
-			v.(map[string]any)["schema"].(map[string]any)["status"] = map[string]any{"s0": "string", "s1": "string", "number": "integer"}
+			v.(map[string]any)["schema"].(map[string]any)["status"] = map[string]any{"s0": "string", "s1": "string", "number": "integer", "copy": "string"}
 		}
 	}
 	base := map[string]any{"api": api, "children": []any{map[string]any{"name": "c", "template": map[string]any{

@@ -423,8 +423,18 @@ func (d *definition) status() {
 		name := "s" + strconv.Itoa(i)
 		out[name] = d.text("status."+name, d.children, "")
 	}
+	if _, read := out["s0"]; read && d.rarely("status.copy", 6) {
+		out["copy"] = "${ .status.s0 }"
+	}
 	if d.rarely("status.conditions", 8) {
-		out["conditions"] = `${ [{type: "Custom", status: "True", reason: "Known", message: .metadata.name}] }`
+		of := `[{type: "Custom", status: "True", reason: "Known", message: .metadata.name}]`
+		switch d.pick("status.conditions.of", 3) {
+		case 1:
+			of = `if ` + d.condition("status.conditions.when") + ` then ` + of + ` else [] end`
+		case 2:
+			of = d.list("status.conditions.items") + ` | map({type: "Has\(length)", status: "True", reason: "Known", message: ""}) | unique`
+		}
+		out["conditions"] = "${ " + of + " }"
 	}
 	if d.rarely("status.number", 4) && d.children[0].each {
 		out["number"] = "${ $children.c0 | length }"

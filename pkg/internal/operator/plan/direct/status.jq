@@ -8,11 +8,18 @@
 
 (.body.Obj // .body) as $new | before as $old
 
-# The merge patch that turns $from into $to.
-| def patch($from; $to):
+# The fields of the status that the operator has set, with any engine, as managedFields
+# lists them.
+| def set:
+    reduce ($new.metadata.managedFields[]? | select(.subresource == "status" and (.manager | rtrimstr("-status")) == hole::operator)) as $by
+      ({}; . * ($by.fieldsV1["f:status"] // {}));
+
+  # The merge patch that turns $from into $to. Fields that others have set stay.
+  def patch($from; $to; $set):
     reduce (($from, $to) | keys[]) as $key ({};
-      if $from[$key] == $to[$key] then .
-      elif ($from[$key] | type) == "object" and ($to[$key] | type) == "object" then .[$key] = patch($from[$key]; $to[$key])
+      if $from[$key] == $to[$key] or ($to[$key] == null and $set["f:" + $key] == null) then .
+      elif [$from, $to | .[$key] | type] == ["object", "object"] then
+        patch($from[$key]; $to[$key]; $set["f:" + $key]) as $below | if $below == {} then . else .[$key] = $below end
       else .[$key] = $to[$key] end);
 
   # Whether a custom resource lists objects that only the operator deletes.
@@ -129,8 +136,9 @@
     | (if option::ownConditions then $new | live as $children | hole::ownConditions // [] | map(objects | select(.type != "Ready")) else {} end) as $own
 
     | def with($ready):
-        (if option::ownConditions then (otherConditions | map(select(.type | IN($own[].type) | not))) + ($own | map(completed)) else otherConditions end)
-        + [$ready];
+        # A condition that the operator has set goes, unless it is computed.
+        [$own[]?.type, (set["f:conditions"] // {} | keys[] | ltrimstr("k:") | fromjson?.type)] as $gone
+        | (otherConditions | map(select(.type | IN($gone[]) | not))) + (if option::ownConditions then $own | map(completed) else [] end) + [$ready];
 
       # The status, and observedGeneration with it, is not written until every wanted
       # child was observed at this generation, or failed at it.
@@ -139,7 +147,7 @@
         ($new | live as $children | hole::fields
            + (if option::observedGeneration then {observedGeneration: $generation} else {} end)
            + (if option::conditions then {conditions: with({type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2]} | completed)} else {} end)) as $status
-        | patch($new.status // {} | hole::computed; $status)
+        | patch($new.status // {} | hole::computed; $status; set)
         | if . == {} then null
           else
             {reason: "StatusRejected", change: ({status: .} | ofVersion)}
