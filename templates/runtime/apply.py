@@ -11,7 +11,7 @@ from names import MANAGED_BY, TIMER, WORKFLOW, WORKFLOWS, path_of
 from objects import apply_child, delete, outlives, patch_others, policy_of, prune
 from parent import acquire, decorate, refuse_templates, remove_finalizer, state_of, unchanged_parent
 from related import read_related, store_related
-from run import belongs, display_name, identity, read_json
+from run import belongs, display_name, identity, read_json, release
 from status import condition, or_record, record_failure, report_ready, write_status
 from values import merged
 
@@ -67,6 +67,7 @@ def apply_desired(run, cr, state):
     decorate(run, cr, response)
     if state["finalizing"]:
         return finalize(run, cr, state["generation"], response, status)
+    release(run, cr)
     report_ready(run, cr, state["generation"], status, live, held)
     store_related(run, cr, state)
     schedule_run(run, cr, response.get("resyncAfterSeconds"))

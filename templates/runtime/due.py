@@ -5,6 +5,7 @@ import zlib
 from api import Refused
 from compute import computed_status, existing, identities, items, located, mentions, unready_reason
 from names import DEFINITION, INPUTS, RELATED, SIBLINGS
+from objects import patches_itself
 from related import digest_of, related_to, rule_of, select
 from run import digest_of_inputs, display_name, is_paused, name_of
 from schedules import scheduled
@@ -22,7 +23,7 @@ def due(run, cr, children, related=None):
     if cr["metadata"].get("deletionTimestamp"):
         return finalization_reason(run, cr)
     if not run.is_selected(cr):
-        return "is not selected any more" if children or run.has_finalizer(cr) else ""
+        return "is not selected any more" if children or run.has_finalizer(cr) or patches_itself(run, cr) else ""
     if run.config.get("resyncPolicy") == "Always":
         return "resync always"
     return (outdated(run, cr, children) or related_outdated(run, cr, related or {}) or unwatched(run, cr)
@@ -32,7 +33,7 @@ def due(run, cr, children, related=None):
 def outdated(run, cr, children):
     """Why the children of a custom resource need to be applied, or ""."""
     metadata, status = cr["metadata"], cr.get("status") or {}
-    if run.finalizer and not run.has_finalizer(cr):
+    if run.config.get("finalizerForced") and not run.has_finalizer(cr):
         return "has no finalizer yet"
     if run.parent["status"]:
         lacks, ready = run.parent.get("lacks") or [], ready_condition(cr)

@@ -8,7 +8,7 @@ from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named, told
 from expressions import built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
-from run import belongs, by_label, controllers, display_name, labelled, made_by, name_of, one_object, owned_by, place_of
+from run import belongs, by_label, controllers, display_name, hold, labelled, made_by, name_of, one_object, owned_by, place_of
 from values import ExpressionError
 
 TRIES = 5  # of a write with a conflict
@@ -29,6 +29,8 @@ def apply_child(run, cr, child, seen=None, listed=False):
                 return dict({"apiVersion": child["apiVersion"], "kind": child["kind"]}, **live)
             if run.stands(child, live):
                 return live
+            if entry.get("held"):
+                hold(run, cr)
             try:
                 whole = with_precondition(with_generated(entry, child, live), live, adopts or bool(entry.get("generate")))
                 now = run.client.apply(path, whole, run.operator, run.config.get("forceConflicts", True))
@@ -196,20 +198,25 @@ def patch_others(run, cr, state, live):
     held, failures, entries = [], [], run.config.get("patches") or []
     names = named(run, located(run, cr, live, state["related"]), state["related"]) if entries else {}
     for entry in entries:
-        manager = f"{run.operator}.{cr['metadata']['uid']}.{entry['name']}"
+        manager = patch_manager(run, cr, entry)
         try:
             missing = "" if state["finalizing"] or not is_wanted(entry, cr, names) else missing_value(entry, cr, names)
             if missing:
                 held.append(f"{entry['name']}: waits for {missing}")
+                run.holds = True
                 continue
             wanted = {} if state["finalizing"] else wanted_patches(run, entry, cr, names)
-            for one in targets(run, entry):
+            if wanted and not (entry.get("self") or entry.get("stays")):
+                run.holds = True
+                hold(run, cr)
+            for one in [cr] if entry.get("self") else targets(run, entry):
                 patch = wanted.pop(key_of(run, entry, one), None)
                 if patch is not None or not entry.get("stays") and manages(one, manager):
                     apply_patch(run, entry, one, patch or {}, manager)
             held += [f"{entry['name']}: there is no {name_of(*key[1:])}" for key in wanted]
         except (ExpressionError, Failed) as error:
             refused = isinstance(error, (ExpressionError, Refused))
+            run.holds = True
             failures.append((Refused if refused else Failed)(f"patch {entry['name']}: {told(entry, error)}"))
             log(f"failed: {failures[-1]}")
     return held, failures
@@ -236,6 +243,16 @@ def targets(run, entry):
     """The objects that a patch may be for."""
     for namespace in [run.namespace] if entry.get("beside") else run.namespaces_of(entry):
         yield from run.client.list(path_of(entry, namespace), entry)
+
+
+def patch_manager(run, cr, entry):
+    """The field manager of a patch for a custom resource."""
+    return f"{run.operator}.{cr['metadata']['uid']}.{entry['name']}"
+
+
+def patches_itself(run, cr):
+    """Whether an object has fields of a patch that is for itself."""
+    return any(entry.get("self") and manages(cr, patch_manager(run, cr, entry)) for entry in run.config.get("patches") or [])
 
 
 def manages(one, manager):

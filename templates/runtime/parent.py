@@ -5,9 +5,9 @@ from api import ApiError, Failed, Refused, log
 from compute import computed_status, located
 from due import last_writes, outdated
 from names import LAST_APPLIED, RECONCILE, RELATED
-from objects import prune
+from objects import patch_others, prune
 from related import read_related
-from run import annotate, digest_of_inputs, display_name, is_paused
+from run import annotate, digest_of_inputs, display_name, is_paused, set_finalizers
 from status import record_failure, report_paused, report_ready
 
 
@@ -24,7 +24,7 @@ def acquire(run):
             return release_unselected(run, cr)
         if not is_current(run, cr):
             return None
-        if not run.finalizer or run.has_finalizer(cr):
+        if not run.config.get("finalizerForced") or run.has_finalizer(cr):
             return cr
         try:
             return set_finalizers(run, cr, (cr["metadata"].get("finalizers") or []) + [run.finalizer])
@@ -36,16 +36,11 @@ def acquire(run):
 
 def release_unselected(run, cr):
     """Deletes what the operator created for an object that it no longer manages. None: there is nothing else to do."""
-    failures = prune(run, cr, [])
+    _, failures = patch_others(run, cr, {"finalizing": True, "related": {}}, [])
+    failures += prune(run, cr, [])
     log(f"{run.key} is not selected: nothing to do")
     if failures:
         raise failures[0]
-
-
-def set_finalizers(run, cr, finalizers):
-    """Writes the list of finalizers, unless the custom resource has changed since it was read (409)."""
-    body = {"metadata": {"finalizers": finalizers, "resourceVersion": cr["metadata"]["resourceVersion"]}}
-    return run.client.request("PATCH", run.parent_path(), body, content_type="application/merge-patch+json")
 
 
 def remove_finalizer(run, cr):

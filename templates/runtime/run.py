@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from api import ApiError
+from api import ApiError, Failed
 from dates import seconds_of
 from expressions import built
 from names import CHILD, LAST_APPLIED, MANAGED_BY, OPERATOR_NAMESPACE, OWNER_UID, PAUSED, path_of
@@ -27,6 +27,7 @@ class Run:
         self.later = None      # in a worker: requests another run after some seconds; none if they are 0
         self.finalizing = False  # whether the logic is asked to clean up
         self.shown = None      # in a worker: where the Workflow is that shows the failure of a custom resource, or ""
+        self.holds = False     # whether others may have fields of the patches, or are to get some
         self.left = None       # the seconds until the worker comes back by itself
         self.refers = None     # in a worker: stores what the custom resource refers to, before that is read
         self.before, self.after = {}, None  # in a worker: by uid, what the run before and this one have applied
@@ -337,6 +338,39 @@ def annotate(run, cr, key, value):
     except ApiError as error:
         if error.status != 404:
             raise
+
+
+def hold(run, cr):
+    """Adds the finalizer to a custom resource, before something is written that would be left behind when it goes."""
+    while run.finalizer and not run.has_finalizer(cr):
+        try:
+            cr["metadata"] = set_finalizers(run, cr, (cr["metadata"].get("finalizers") or []) + [run.finalizer])["metadata"]
+        except ApiError as error:
+            if error.status not in (404, 409):
+                raise
+            now = run.get_parent()
+            if not now or now["metadata"]["uid"] != cr["metadata"]["uid"] or now["metadata"].get("deletionTimestamp"):
+                raise Failed(f"{run.key} was deleted meanwhile") from None
+            cr["metadata"] = now["metadata"]
+
+
+def release(run, cr):
+    """Removes a finalizer that nothing needs any more: one that only patches have needed."""
+    needed = run.holds or run.config.get("finalizerForced") or any(entry.get("held") for entry in run.config["children"])
+    if needed or not run.has_finalizer(cr):
+        return
+    try:
+        left = [name for name in cr["metadata"]["finalizers"] if name != run.finalizer]
+        cr["metadata"] = set_finalizers(run, cr, left)["metadata"]
+    except ApiError as error:
+        if error.status not in (404, 409):  # a later run removes it
+            raise
+
+
+def set_finalizers(run, cr, finalizers):
+    """Writes the list of finalizers, unless the custom resource has changed since it was read (409)."""
+    body = {"metadata": {"finalizers": finalizers, "resourceVersion": cr["metadata"]["resourceVersion"]}}
+    return run.client.request("PATCH", run.parent_path(), body, content_type="application/merge-patch+json")
 
 
 def utc_now():

@@ -1,10 +1,12 @@
 """The status of the custom resource, and the Events that `kubectl describe` shows."""
+import hashlib
 import json
 
 from api import MESSAGE_LIMIT, ApiError, Failed, log
 from compute import unready_reason
 from names import EVENTS, PAUSED, WORKFLOW, path_of
 from run import display_name, identity
+from values import merged
 
 EVENT_LIMIT = 1024  # bytes of an Event's message, a limit of the API server
 SEE = "; see "  # between what failed and where
@@ -44,6 +46,8 @@ def report_ready(run, cr, generation, status, live, held=()):
         ready = condition("Ready", "True", "Reconciled", f"all children are ready ({len(live)})")
     own = [given for given in status.get("conditions") or [] if given["type"] == "Ready"]
     write_status(run, cr, generation, status, own or [ready])
+    if held and not run.parent["status"]:
+        tell(run, cr, "Normal", ready)
 
 
 def says_paused(run, cr):
@@ -69,6 +73,9 @@ def record_failure(run, cr, generation, text, status):
     message = text[:MESSAGE_LIMIT // 2] + SEE + (run.shown and run.shown(cr) or run.place())
     conditions = [condition("Ready", "False", "ReconcileFailed", message),
                   condition("Stalled", "True", "ReconcileFailed", message)]
+    if not run.parent["status"]:
+        tell(run, cr, "Warning", conditions[0])
+        return
     try:
         write_status(run, cr, generation, cr.get("status") or {} if status is None else status, conditions)
         run.recorded = run.parent["status"]
@@ -114,11 +121,11 @@ def status_manager(run):
 
 
 def owned_fields(run, cr):
-    """The fields of the status that the operator has set, as managedFields lists them."""
+    """The fields of the status that the operator has set, also with the direct engine, as managedFields lists them."""
     owned = {}
     for entry in cr["metadata"].get("managedFields") or []:
-        if entry.get("manager") == status_manager(run) and entry.get("subresource") == "status":
-            owned = (entry.get("fieldsV1") or {}).get("f:status") or {}
+        if entry.get("manager") in (run.operator, status_manager(run)) and entry.get("subresource") == "status":
+            owned = merged(owned, (entry.get("fieldsV1") or {}).get("f:status") or {})
     return owned
 
 
@@ -203,18 +210,27 @@ def without_nulls(value):
 
 
 def emit_event(run, before, after):
-    """Creates an Event for a change of Ready by a status write. Never raises an exception, because the status has the
-    information."""
+    """Creates an Event for a change of Ready by a status write."""
     news = event_reason(run, before, after) if run.config.get("emitsEvents") else None
-    if not news:
-        return
-    event = event_of(run, after, *news)
-    path = path_of(EVENTS, event["metadata"]["namespace"])
+    if news:
+        create_event(run, event_of(run, after, *news, ready_condition(after), after["metadata"]["resourceVersion"]))
+
+
+def tell(run, cr, kind, given):
+    """Creates an Event in place of a condition, for an object that has none. While it is there, it is not created again."""
+    if run.config.get("emitsEvents") and cr is not None:
+        text = split_message(given)[0]
+        mark = hashlib.sha256(json.dumps([run.operator, kind, text]).encode("utf-8", "replace")).hexdigest()[:16]
+        create_event(run, event_of(run, cr, kind, given["reason"], given, mark))
+
+
+def create_event(run, event):
+    """Never raises an exception, because the condition or the log has the information."""
     try:
-        run.client.request("POST", path, event, {"fieldManager": run.operator})
+        run.client.request("POST", path_of(EVENTS, event["metadata"]["namespace"]), event, {"fieldManager": run.operator})
         log(f"event: {event['type']} {event['reason']}")
     except Failed as failure:
-        if getattr(failure, "status", 0) != 409:  # 409: the Event of this write exists
+        if getattr(failure, "status", 0) != 409:  # 409: the Event exists
             log(f"the Event could not be written: {failure}")
 
 
@@ -241,18 +257,18 @@ def split_message(given):
     return (text, mark + place) if mark else (message, "")
 
 
-def event_of(run, cr, kind, reason):
-    """The Event. For a cluster-scoped object it is in namespace default. Its name contains the resourceVersion of the
-    custom resource, so that no Event is created twice."""
+def event_of(run, cr, kind, reason, given, mark):
+    """The Event that tells a condition. For a cluster-scoped object it is in namespace default. A mark in its name prevents
+    that it is created twice."""
     metadata, now = cr["metadata"], run.now()
-    name = f"{metadata['name'][:200].rstrip('-.')}.{metadata['uid'][:8].rstrip('-')}.{metadata['resourceVersion']}"
+    name = f"{metadata['name'][:200].rstrip('-.')}.{metadata['uid'][:8].rstrip('-')}.{mark}"
     about = {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion") if key in metadata}
     workflow = run.env.get("ARGOPERATOR_WORKFLOW", "")
     event = {
         "apiVersion": "v1", "kind": "Event",
         "metadata": {"namespace": metadata.get("namespace") or "default", "name": name},
         "involvedObject": dict(about, apiVersion=run.parent["apiVersion"], kind=run.parent["kind"]),
-        "type": kind, "reason": reason[:128], "action": "Reconcile", "message": truncated(ready_condition(cr)),
+        "type": kind, "reason": reason[:128], "action": "Reconcile", "message": truncated(given),
         "source": {"component": run.operator},
         "reportingComponent": run.operator, "reportingInstance": (workflow or run.operator)[:128],
         "firstTimestamp": now, "lastTimestamp": now, "eventTime": now[:-1] + ".000000Z", "count": 1}

@@ -43,7 +43,7 @@ class ApplyTest(Case):
         for change in (delete, recreate, terminate):
             with self.subTest(change.__name__):
                 self.cluster.reset()
-                self.config["finalizer"] = FINALIZER
+                self.config.update(finalizer=FINALIZER, finalizerForced=True)
                 self.cr(finalizers=[FINALIZER])
                 self.run_command("read")
                 change()
@@ -103,7 +103,7 @@ class LaterTest(Case):
 class FinalizeTest(Case):
     def setUp(self):
         super().setUp()
-        self.config.update(finalizer=FINALIZER, children=[DEPLOYMENT, ROLE, dict(CONFIGMAP, onDelete="Orphan", unowned=True)])
+        self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[DEPLOYMENT, ROLE, dict(CONFIGMAP, onDelete="Orphan", unowned=True)])
         self.cr(finalizers=["other", FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
 
     def test_finalized(self):

@@ -68,7 +68,7 @@ class ReadTest(Case):
                 "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["other"]})):
             with self.subTest(reason):
                 self.cluster.reset()
-                self.config["finalizer"] = FINALIZER
+                self.config.update(finalizer=FINALIZER, finalizerForced=True)
                 self.write("request.json", {"stale": True})
                 if metadata:
                     self.cr(**metadata)
@@ -79,7 +79,7 @@ class ReadTest(Case):
                 self.assertEqual(self.cluster.writes(), [])
 
     def test_finalizer_is_added_after_a_conflict(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.cr(finalizers=["other"])
         self.cluster.faults = [once("PATCH", "memcacheds/one$", 409, {"reason": "Conflict"})]
         self.assertEqual(self.run_command("read"), 0)
@@ -91,7 +91,7 @@ class ReadTest(Case):
         self.assertEqual(len(self.cluster.writes()), 2, "there already")
 
     def test_gone_while_the_finalizer_is_added(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.cr()
 
         def vanish(method, path):

@@ -46,7 +46,7 @@ class KilledTest(WorkerCase):
         size = {"expr": ["pipe", ["get", ["get", ["in"], "spec"], "size"], ["call", "tostring/0"]]}
         names = {"expr": ["get", ["get", ["in"], "spec"], "names"]}
         deployment = dict(self.config["children"][0], unready=CONFIGMAP["unready"])
-        role = dict(ROLE, template=True, object=self.template(ROLE, size, field_of("metadata", "name")))
+        role = dict(ROLE, template=True, held=True, object=self.template(ROLE, size, field_of("metadata", "name")))
         shard = dict(CONFIGMAP, name="shard", template=True, each=True, forEach=names,
                      object=self.template(CONFIGMAP, size, {"expr": ["var", "$item"]}))
         self.config.update(children=[deployment, role, shard], finalizer=FINALIZER, emitsEvents=True)
@@ -151,7 +151,7 @@ class KilledTest(WorkerCase):
         for name in ("workspace", "state"):
             os.mkdir(self.path(name))
         self.env.update(ARGOPERATOR_WORKSPACE=self.path("workspace"), ARGOPERATOR_STATE=self.path("state"))
-        self.config.update(children=[CONFIGMAP], logic={"seconds": 5}, readsObjects=False, status=None)
+        self.config.update(children=[CONFIGMAP], finalizerForced=True, logic={"seconds": 5}, readsObjects=False, status=None)
         patch = unittest.mock.patch("worker.Programs", Copy)
         patch.start()
         self.addCleanup(patch.stop)

@@ -251,7 +251,7 @@ class ObjectsTest(Case):
         for unowned, left in ((False, ["labelled", "owned"]), (True, ["owned"])):
             with self.subTest(unowned=unowned):
                 self.cluster.reset()
-                self.config.update(finalizer=FINALIZER, children=[dict(DEPLOYMENT, unowned=unowned)])
+                self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[dict(DEPLOYMENT, unowned=unowned)])
                 self.cr(finalizers=[FINALIZER])
                 self.cluster.put(elsewhere + "owned", deployment("owned", **dict(labels(), namespace="other", ownerReferences=[
                     {"kind": "X", "name": "x", "uid": "ux", "controller": True}])))

@@ -32,7 +32,7 @@ class SelectedTest(Case):
         self.assertTrue(self.load("state.json")["gone"], "the logic has nothing to do")
 
     def test_no_longer_selected_with_a_finalizer(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.assertEqual(self.reconcile([settings()]), 0, self.out)
         self.live()["metadata"]["labels"] = {}
         self.assertEqual(self.run_command("read"), 0, self.out)
@@ -172,7 +172,7 @@ class ChildEventTest(TemplatesCase):
             ("a new generation", lambda: self.live()["metadata"].update(generation=4), "latest change is not reconciled"),
             ("the templates failed", failed, "is not ready"), ("no condition", unnamed, "is not ready"),
             ("no finalizer", lambda: self.live()["metadata"].update(finalizers=[]), "has no finalizer yet"))
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         for reason, happens, want in rows:
             with self.subTest(reason):
                 self.reconciled()
@@ -198,7 +198,7 @@ class ChildEventTest(TemplatesCase):
         self.assertTrue(self.poked())
 
     def test_drift_during_deletion(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         for desired in ("", "drift"):
             with self.subTest(desired):
                 self.reconciled()

@@ -61,7 +61,7 @@ class PausedTest(Case):
         self.assertEqual(self.cluster.writes(), [])
 
     def test_a_deletion_waits(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.cr(annotations=STOPPED, finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
         self.assertEqual(self.run_command("read"), 0, self.out)
         self.assertEqual((self.condition("Ready")["reason"], self.live()["metadata"]["finalizers"]), ("Paused", [FINALIZER]))

@@ -110,7 +110,7 @@ class RelatedTest(Case):
         self.assertIn(" 1 submitted", self.out)
 
     def test_status_while_related_objects_cannot_be_read(self):
-        self.config.update(finalizer=FINALIZER, status={"object": {
+        self.config.update(finalizer=FINALIZER, finalizerForced=True, status={"object": {
             "kept": {"expr": ["get", ["get", ["var", "$related"], "config"], "data"]}, "left": {"expr": ["lit", 1]}}})
         self.live()["metadata"].update(finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
         self.live()["status"] = {"kept": {"a": "b"}}
@@ -182,7 +182,7 @@ class RelatedTest(Case):
         self.assertIn("its last reconcile has failed", self.out)
 
     def test_wake_during_finalization(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.live()["metadata"].update(finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
         self.run_command("enqueue")
         self.assertIn("waits for its clean-up", self.out)

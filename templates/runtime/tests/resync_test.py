@@ -48,7 +48,7 @@ class ResyncTest(Case):
             ("policy Always", {}, None, {"resyncPolicy": "Always"}, "resync always"),
             ("deleted, our finalizer", {"metadata": dict(gone, **mine)}, None, {"finalizer": FINALIZER}, "clean-up"),
             ("deleted, not ours", {"metadata": gone}, None, {"finalizer": FINALIZER, "resyncPolicy": "Always"}, ""),
-            ("finalizer missing", {}, None, {"finalizer": FINALIZER}, "no finalizer"),
+            ("finalizer missing", {}, None, {"finalizer": FINALIZER, "finalizerForced": True}, "no finalizer"),
             ("finalizer there", {"metadata": mine}, None, {"finalizer": FINALIZER}, ""),
             ("new generation", {"metadata": {"generation": 4}}, None, {}, "latest change"),
             ("not ready", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, None, {}, "not ready"),
@@ -308,7 +308,7 @@ class TemplatesResyncTest(TemplatesCase):
         self.assertEqual(self.cluster.writes(), [("PATCH", path)])
 
     def test_clean_up(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.cr(finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
         self.assertEqual(self.run_command("resync"), 0)
         self.assertEqual(self.pokes(), ["one"])

@@ -246,7 +246,7 @@ class EventTest(Case):
         self.assertLessEqual(len(truncated({"message": "x; see workflow " + "y" * 2000}).encode()), 1024)
         name = "a" * 199 + "-" + "b" * 53
         run = Run(self.env_with(), None, lambda: self.time)
-        event = event_of(run, {"metadata": {"name": name, "uid": "0123456789", "resourceVersion": "7"}}, "Normal", "r" * 200)
+        event = event_of(run, {"metadata": {"name": name, "uid": "0123456789", "resourceVersion": "7"}}, "Normal", "r" * 200, {}, "7")
         self.assertEqual((event["metadata"]["name"], len(event["reason"])), ("a" * 199 + ".01234567.7", 128))
 
     def env_with(self):

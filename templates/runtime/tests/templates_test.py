@@ -46,7 +46,7 @@ class TemplatesTest(TemplatesCase):
                 ("unwanted", False, False, []), ("no right to delete", True, False, ["one-0"]), ("deleted", False, True, ["one-0"])):
             with self.subTest(reason):
                 self.cluster.reset()
-                self.config.update(finalizer=FINALIZER, children=[WEB, dict(SHARD, onDelete="Orphan", unowned=True, stays=stays)])
+                self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[WEB, dict(SHARD, onDelete="Orphan", unowned=True, stays=stays)])
                 self.cr(finalizers=[FINALIZER])
                 self.apply(("shard", settings("one-0")))
                 if finalizing:
@@ -81,7 +81,7 @@ class TemplatesTest(TemplatesCase):
         for reason, before, after, timely in rows:
             with self.subTest(reason):
                 self.cluster.reset()
-                self.config["finalizer"] = FINALIZER
+                self.config.update(finalizer=FINALIZER, finalizerForced=True)
                 self.cr(**before)
                 self.desire(("web", deployment()))
                 self.live()["metadata"].update(after)
@@ -92,7 +92,7 @@ class TemplatesTest(TemplatesCase):
                     self.assertIn("deleted and made again" if "uid" in after else "a newer change is on its way", self.out)
 
     def test_changed_while_the_finalizer_is_added(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.cr()
         self.desire(("web", deployment()))
 
@@ -128,7 +128,7 @@ class TemplatesTest(TemplatesCase):
         self.assertIn(DEPLOYMENTS + "/one", self.cluster.objects)
 
     def test_request_of_a_computation(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.cr(annotations={"kept": "yes"}, labels={"a": "b"})
         seen = set()
         for text in ("", None, "\n"):
@@ -310,7 +310,7 @@ class TemplatesTest(TemplatesCase):
 class TemplatesFinalizerTest(TemplatesCase):
     def setUp(self):
         super().setUp()
-        self.config.update(finalizer=FINALIZER, children=[
+        self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[
             dict(WEB, unowned=True), dict(SHARD, onDelete="Orphan", unowned=True), dict(ROLE, template=True)])
 
     def test_added(self):
@@ -319,6 +319,37 @@ class TemplatesFinalizerTest(TemplatesCase):
         self.assertEqual(self.apply(("web", deployment("one", namespace="b")), ("role", role)), 0, self.out)
         self.assertEqual(self.live()["metadata"]["finalizers"], ["other", FINALIZER])
         self.assertNotIn("ownerReferences", self.live(ROLES + "/one")["metadata"])
+
+    def test_added_before_what_needs_it(self):
+        self.config.update(finalizerForced=False, children=[WEB, dict(ROLE, template=True, held=True)])
+        role = {"apiVersion": ROLE["apiVersion"], "kind": "ClusterRole", "metadata": {"name": "one"}}
+        self.cr()
+        self.assertEqual(self.apply(("web", deployment("one"))), 0, self.out)
+        self.assertNotIn("finalizers", self.live()["metadata"], "nothing needs it")
+        changes = [once("PATCH", "memcacheds/one$", 409, {"reason": "Conflict"})]
+        for faults in [], changes:
+            self.cr()
+            self.cluster.objects.pop(ROLES + "/one", None)
+            self.cluster.faults = faults
+            self.cluster.log.clear()
+            self.assertEqual(self.apply(("role", role)), 0, self.out)
+            self.assertEqual(self.live()["metadata"]["finalizers"], [FINALIZER])
+            writes = [path for _, path in self.cluster.writes()]
+            self.assertLess(writes.index(CR), writes.index(ROLES + "/one"), "before the Role")
+
+    def test_deleted_before_it_is_added(self):
+        self.config.update(finalizerForced=False, children=[dict(ROLE, template=True, held=True)])
+        role = {"apiVersion": ROLE["apiVersion"], "kind": "ClusterRole", "metadata": {"name": "one"}}
+
+        def deleted(method, path):
+            if (method, path) != ("PATCH", CR):
+                return None
+            self.live()["metadata"].update(deletionTimestamp="t", finalizers=["other"])
+            return 409, {"reason": "Conflict"}
+        self.cr()
+        self.cluster.faults = [deleted]
+        self.assertNotEqual(self.apply(("role", role)), 0)
+        self.assertNotIn(ROLES + "/one", self.cluster.objects)
 
     def test_deletes_children_and_removes_the_finalizer(self):
         self.cr()
@@ -455,7 +486,7 @@ class TemplatesAndLogicTest(TemplatesCase):
                 self.assertIn("on the status already", self.out)
 
     def test_finalizing_is_the_logics(self):
-        self.config["finalizer"] = FINALIZER
+        self.config.update(finalizer=FINALIZER, finalizerForced=True)
         self.cr(finalizers=[FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
         self.cluster.put(DEPLOYMENTS + "/one", deployment(**labels()))
         self.env["ARGOPERATOR_DESIRED"] = ""

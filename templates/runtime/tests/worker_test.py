@@ -632,7 +632,7 @@ class EventsTest(WorkerCase):
     def test_a_refused_finalizer_is_shown(self):
         self.cr()
         self.cluster.faults = [always("PATCH", "memcacheds/one$", 403, {"message": "no finalizers here"})]
-        worker = self.worker(finalizer="example.com/cleanup")
+        worker = self.worker(finalizer="example.com/cleanup", finalizerForced=True)
         self.assertTrue(self.send(worker, {"key": "team.one", "cause": "created"}))
         ready = self.cluster.objects[CR]["status"]["conditions"][0]
         self.assertEqual((ready["type"], ready["status"], ready["reason"]), ("Ready", "False", "ReconcileFailed"))

@@ -137,7 +137,7 @@ func finalizer(p *declared, spec v1alpha1.Spec) string {
 	switch {
 	case spec.Finalizer != nil:
 		return spec.Finalizer.Name
-	case spec.Logic == nil && (slices.ContainsFunc(p.Patches, Child.releases) || slices.ContainsFunc(p.Children, p.needsFinalizer)):
+	case spec.Logic == nil && (slices.ContainsFunc(p.Patches, p.leavesFields) || slices.ContainsFunc(p.Children, p.needsFinalizer)):
 		return v1alpha1.DefaultFinalizer(p.API.Kind.Group, p.Operator.Name)
 	}
 	return ""
@@ -389,6 +389,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		WatchNamespaces:   append([]string{}, p.Shared.WatchNamespaces...),
 		AllowedNamespaces: p.Install.AllowedNamespaces,
 		Finalizer:         p.Reconcile.Finalizer,
+		FinalizerForced:   p.Reconcile.FinalizerForced,
 		ForceConflicts:    p.Reconcile.ForceConflicts,
 		ResyncPolicy:      spec.Reconcile.ResyncPolicy,
 		WorkflowTemplate:  p.Names.WorkflowTemplate,
@@ -409,7 +410,7 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		kind.Template, kind.Each = c.Object != nil, c.ForEach != nil
 		kind.DependsOn, kind.Deciders, kind.Adopt, kind.Never = c.DependsOn, c.Deciders, c.Adopt, c.Update == Never
 		kind.Fixed, kind.Secret, kind.Generate = c.podPrograms.fixed, p.ReadsSecrets(c), c.Generate
-		kind.Unowned, kind.Chosen = p.unowned(c), c.ChoosesNamespace()
+		kind.Unowned, kind.Held, kind.Chosen = p.unowned(c), p.needsFinalizer(c), c.ChoosesNamespace()
 		if c.Kind.Custom() {
 			kind.MaxDepth, kind.TooDeep = MaxDepth, tooDeep
 		}

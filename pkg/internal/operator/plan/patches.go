@@ -71,14 +71,29 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 // approval stays: the API server does not let anybody take it back.
 func (c Child) releases() bool { return c.Subresource != schema.Approval }
 
+// patchesItself reports whether a patch is always for the custom resource itself.
+func (p *declared) patchesItself(c Child) bool {
+	return p.isParent(c.Kind) && c.ForEach == nil && c.ObjectName != nil && c.ObjectName.Source() == ".metadata.name" &&
+		(c.SameNamespace || !c.Kind.Namespaced)
+}
+
+// leavesFields reports whether the fields of a patch would stay on another object when the
+// custom resource goes.
+func (p *declared) leavesFields(c Child) bool { return c.releases() && !p.patchesItself(c) }
+
 // sameField warns of a field of one object that every custom resource sets to a value of its
 // own: the API server refuses the second.
 func (c *compiler) sameField(patch Child, path []string) {
 	if patch.Object == nil || patch.ObjectName == nil {
 		return
 	}
-	if _, one := patch.ObjectName.Const(); !one {
-		return
+	for _, part := range []*expression.Program{patch.ObjectName, patch.Namespace} {
+		if part == nil || part == patch.Namespace && patch.SameNamespace {
+			continue
+		}
+		if _, one := part.Const(); !one {
+			return
+		}
 	}
 	for _, p := range patch.Object.Parts() {
 		names := len(p.Path) == 2 && p.Path[0] == "metadata"                          // the object
@@ -104,7 +119,7 @@ func runtimePatches(p *decided) []RuntimeKind {
 		kind.Secret = p.ReadsSecrets(c)
 		kind.Name, kind.Identity = c.Name, c.podPrograms.identity
 		kind.Object, kind.When, kind.ForEach, kind.Needs = c.podPrograms.object, c.podPrograms.when, c.podPrograms.forEach, runtimeNeeds(c)
-		kind.Part, kind.Stays = c.Subresource, !c.releases()
+		kind.Part, kind.Stays, kind.Self = c.Subresource, !c.releases(), p.patchesItself(c)
 		kind.Beside, kind.Chosen = c.SameNamespace && c.Kind.Namespaced, c.ChoosesNamespace()
 		out = append(out, kind)
 	}

@@ -391,6 +391,7 @@ type Runtime struct {
 	AllowedNamespaces string            `json:"allowedNamespaces,omitempty"` // a regular expression
 	SystemNamespaces  string            `json:"systemNamespaces,omitempty"`  // one of those that are not allowed, without AllowedNamespaces
 	Finalizer         string            `json:"finalizer"`
+	FinalizerForced   bool              `json:"finalizerForced,omitempty"` // it is added at once, not before something needs it
 	ForceConflicts    bool              `json:"forceConflicts"`
 	Status            json.RawMessage   `json:"status"`
 	SecretStatus      []string          `json:"secretStatus,omitempty"` // the fields of the status that are computed from a Secret
@@ -481,6 +482,8 @@ type RuntimeKind struct {
 	Never     bool            `json:"never,omitempty"`    // it is not updated once it exists
 	Fixed     json.RawMessage `json:"fixed,omitempty"`    // evaluated on the object: a fingerprint whose change replaces it
 	Unowned   bool            `json:"unowned,omitempty"`  // it cannot, or must not, have an owner reference
+	Held      bool            `json:"held,omitempty"`     // only the operator deletes it, so the custom resource needs a finalizer
+	Self      bool            `json:"self,omitempty"`     // of a patch: it is for the custom resource itself
 	Identity  json.RawMessage `json:"identity,omitempty"` // of a template: name and namespace of its objects
 	Selected  json.RawMessage `json:"selected,omitempty"` // of the parent: whether the operator manages it
 	MaxDepth  int             `json:"maxDepth,omitempty"` // of a kind that another operator may serve

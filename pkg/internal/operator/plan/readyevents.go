@@ -6,7 +6,8 @@ package plan
 
 // emitsEvents reports whether the operator creates Events for changes of Ready.
 func (p *decided) emitsEvents() bool {
-	return p.API.HasConditions && p.API.Kind.StatusSubresource && (p.Reconcile.Execution.RunsPods || p.WritesStatus())
+	shows := p.API.HasConditions && p.API.Kind.StatusSubresource
+	return p.Reconcile.Execution.RunsPods && (shows || p.API.Existing) || shows && p.WritesStatus()
 }
 
 // eventGrant returns the permission to create Events. Events about cluster-scoped
