@@ -3,6 +3,7 @@ package builtin
 import (
 	"reflect"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -61,6 +62,12 @@ func rulesOf(object any, at *field.Path) field.ErrorList {
 		return tolerations(o.Tolerations, at.Child("tolerations"))
 	case *storagev1.StorageClass:
 		return storageClass(o)
+	case *admissionregistrationv1.ValidatingAdmissionPolicySpec:
+		return admissionPolicy(o, at)
+	case *admissionregistrationv1.ValidatingWebhook:
+		return webhookConditions(o.MatchConditions, at)
+	case *admissionregistrationv1.MutatingWebhook:
+		return webhookConditions(o.MatchConditions, at)
 	}
 	if errs, ok := coreRules(object, at); ok {
 		return errs
