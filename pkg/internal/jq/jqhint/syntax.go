@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/itchyny/gojq"
 
@@ -75,6 +76,8 @@ func variants(source string) []string {
 		}
 	}
 	add(unwrapped(source))
+	quoted := plainKeys().ReplaceAllString(out[0], `$1"$2"$3`)
+	add(quoted, quoted != out[0])
 	if before, value, found := strings.Cut(out[0], ":-"); found { // ${name:-value} of a shell
 		if _, err := gojq.Parse(value); err != nil || jq.IsName(value[:min(1, len(value))]) {
 			value = jq.Quote(value)
@@ -88,6 +91,9 @@ func variants(source string) []string {
 	}
 	return out
 }
+
+// plainKeys matches the keys of an object that jq takes only in quotes, such as the name of a label.
+var plainKeys = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([{,]\s*)([A-Za-z]\w*(?:[-./]+\w+)+)(\s*:)`) })
 
 // loops match the statements with which other languages loop over a list.
 var loops = []*regexp.Regexp{

@@ -22,7 +22,7 @@ func (c *checker) templates() {
 		c.conditionsOf(child, p)
 		if child.Template != nil {
 			c.templateName(child, p.To("template", "metadata"))
-			c.reservedKeys(p.To("template"), "")
+			c.reservedKeys(p.To("template"), false)
 		}
 	}
 }
@@ -142,12 +142,17 @@ func holdsExpression(text string) bool {
 }
 
 // reservedKeys reports fields of a template that the API server or the operator sets.
-// statusHint says what to do about a status; "": remove it.
-func (c *checker) reservedKeys(p source.Path, statusHint string) {
+// In a patch, the reasons are others.
+func (c *checker) reservedKeys(p source.Path, patch bool) {
 	const kubernetes = "Kubernetes sets it"
+	statusHint, owners, ownersHint := "", "argoperator sets it", "remove the key; to keep the child when its owner is deleted, write "+
+		"onDelete: Orphan"
+	if patch {
+		statusHint, owners = "write subresource: status in the patch", "a patch gives up its fields before the custom resource goes"
+		ownersHint = "remove the key; only children are deleted with the custom resource"
+	}
 	for _, key := range []struct{ path, why, hint string }{
-		{"metadata.ownerReferences", "argoperator sets it", "remove the key; to keep the child when its owner is deleted, write " +
-			"onDelete: Orphan"},
+		{"metadata.ownerReferences", owners, ownersHint},
 		{"metadata.generateName", "each reconcile would create another object", "write name: ${ .metadata.name }"},
 		{"metadata.managedFields", kubernetes, ""},
 		{"metadata.uid", kubernetes, ""},

@@ -22,7 +22,7 @@ func (c *checker) readCRD() {
 	}
 	p := source.PathOf("spec", "api", "crd")
 	before := len(c.found)
-	if c.def.CRD = c.crdFile(p.To("file"), form.File); c.def.CRD != nil && len(c.found) == before {
+	if c.def.CRD = c.crdFile(p.To("file"), form.File, v1alpha1.Child{}); c.def.CRD != nil && len(c.found) == before {
 		c.pickVersion(p)
 	} else {
 		c.doubtfulCRD = true
@@ -38,7 +38,7 @@ func (c *checker) readExisting() {
 	kind := v1alpha1.Child{APIVersion: apiVersionOf(e.Group, e.Version), Kind: e.Kind, CRD: e.CRD, Plural: e.Plural, Scope: e.Scope}
 	crd := c.kindOfOther(kind, p)
 	if e.CRD != nil {
-		if crd = c.crdFile(p.To("crd", "file"), e.CRD.File); crd == nil {
+		if crd = c.crdFile(p.To("crd", "file"), e.CRD.File, kind); crd == nil {
 			c.doubtfulCRD = true
 		}
 	}
@@ -55,9 +55,9 @@ func (c *checker) readExisting() {
 	c.def.ExistingCRD = crd
 }
 
-// crdFile reads a file with exactly one CustomResourceDefinition, named at a path; nil
-// if it has errors.
-func (c *checker) crdFile(p source.Path, file string) *apiextensionsv1.CustomResourceDefinition {
+// crdFile reads the CustomResourceDefinition of a kind from a file, named at a path; nil if it
+// has errors. The kind counts only where a file has several.
+func (c *checker) crdFile(p source.Path, file string, kind v1alpha1.Child) *apiextensionsv1.CustomResourceDefinition {
 	data, ok := c.readFile(p, file)
 	if !ok {
 		return nil
@@ -70,15 +70,37 @@ func (c *checker) crdFile(p source.Path, file string) *apiextensionsv1.CustomRes
 			crds = append(crds, doc)
 		}
 	}
+	if several := len(crds); several > 1 {
+		crds = slices.DeleteFunc(crds, func(doc source.Document) bool { return !isCRDOf(doc, kind) })
+		if len(crds) != 1 {
+			c.add(p, diag.WrongKind, fmt.Sprintf("%s contains %d CustomResourceDefinitions, want one", file, several),
+				"write a file with the one of this kind alone")
+			return nil
+		}
+	}
 	switch {
 	case len(crds) == 1:
 		return c.decodeCRD(crds[0])
-	case len(crds) > 1:
-		c.add(p, diag.WrongKind, fmt.Sprintf("%s contains %d CustomResourceDefinitions, want one", file, len(crds)), "")
 	case len(found) == 0:
 		c.add(p, diag.WrongKind, fmt.Sprintf("%s contains no CustomResourceDefinition", file), "")
 	}
 	return nil
+}
+
+// isCRDOf reports whether a CustomResourceDefinition is that of a kind.
+func isCRDOf(doc source.Document, kind v1alpha1.Child) bool {
+	text := func(path ...string) string {
+		at := doc.Root
+		for _, key := range path {
+			_, at = source.LookupNode(at, key)
+		}
+		if at == nil {
+			return ""
+		}
+		return at.Value
+	}
+	group, _ := source.SplitAPIVersion(kind.APIVersion)
+	return kind.Kind != "" && text("spec", "names", "kind") == kind.Kind && text("spec", "group") == group
 }
 
 // decodeCRD decodes a CustomResourceDefinition strictly; nil if it has errors.

@@ -104,14 +104,14 @@ func (c *checker) finalizer() {
 	if f == nil || !c.Written(p) || !c.has(f.Name, p) {
 		return
 	}
-	group, name, qualified := strings.Cut(f.Name, "/")
-	if !qualified || group == "" || name == "" || len(validation.IsQualifiedName(f.Name)) > 0 {
-		c.add(
-			p,
-			diag.BadName,
-			fmt.Sprintf("%q is not the name of a finalizer", f.Name),
-			"write DNS.NAME/NAME, such as cache.example.com/memcached-cleanup",
-		)
+	group, _, qualified := strings.Cut(f.Name, "/")
+	const hint = "write DNS.NAME/NAME, such as cache.example.com/memcached-cleanup"
+	switch invalid := len(validation.IsQualifiedName(f.Name)) > 0; {
+	case invalid || !qualified && c.op.Spec.API.Existing != nil:
+		c.add(p, diag.BadName, fmt.Sprintf("%q is not the name of a finalizer", f.Name), hint)
+		return
+	case !qualified: // as that of an operator which this one replaces
+		c.warn(p, diag.BadName, fmt.Sprintf("the finalizer %q has no domain, so others may use the same", f.Name), hint)
 		return
 	}
 	c.foreignFinalizer(group, p)

@@ -43,7 +43,7 @@ func (c *checker) readPatches() {
 		c.templateHead(&child, p.To("template"))
 		crd := c.kindOfOther(child, p)
 		if patch.CRD != nil {
-			crd = c.crdFile(p.To("crd", "file"), patch.CRD.File)
+			crd = c.crdFile(p.To("crd", "file"), patch.CRD.File, child)
 		}
 		if crd != nil {
 			c.def.PatchCRDs[patch.Name] = crd
@@ -74,7 +74,7 @@ func (c *checker) patches() {
 		c.childKind(child, at)
 		c.conditionsOf(child, at)
 		if patch.Subresource == "" {
-			c.reservedKeys(at.To("template"), "write subresource: status in the patch")
+			c.reservedKeys(at.To("template"), true)
 		}
 		c.subresourceOf(patch, at)
 	}

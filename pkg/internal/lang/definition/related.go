@@ -23,7 +23,7 @@ func (c *checker) readRelated() {
 		r, p := &c.op.Spec.Related[i], source.PathOf("spec", "related", i)
 		crd := c.kindOfOther(asChild(*r), p)
 		if r.CRD != nil {
-			crd = c.crdFile(p.To("crd", "file"), r.CRD.File)
+			crd = c.crdFile(p.To("crd", "file"), r.CRD.File, asChild(*r))
 		}
 		if crd != nil {
 			c.def.RelatedCRDs[r.Name] = crd

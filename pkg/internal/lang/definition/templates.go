@@ -24,7 +24,7 @@ func (c *checker) readTemplates() {
 		crd := c.kindOfOther(*child, p)
 		before := len(c.found)
 		if child.CRD != nil {
-			crd = c.crdFile(p.To("crd", "file"), child.CRD.File)
+			crd = c.crdFile(p.To("crd", "file"), child.CRD.File, *child)
 		}
 		if crd != nil {
 			if len(c.found) == before {
