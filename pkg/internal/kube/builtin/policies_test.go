@@ -54,8 +54,8 @@ func TestWebhookConditions(t *testing.T) {
 	}
 }
 
-// expect tests that what is said of CEL in an object contains a text; if that is empty, that
-// nothing is said.
+// expect tests that the errors about CEL in an object contain a text; if that is empty, that
+// there are none.
 func expect(t *testing.T, what string, object runtime.Object, want string) {
 	t.Helper()
 	var got []string
