@@ -19,6 +19,7 @@ var readers = map[string]string{
 	"pkg/diag/group.go":                      "counts findings whose texts differ only in the index of an item",
 	"pkg/internal/base/terminal/terminal.go": "escapes and indents what is printed",
 	"pkg/internal/kube/admission/detail.go":  "the validators of the API server say more in the text of an error than in its fields",
+	"pkg/internal/kube/builtin/policies.go":  "the compiler of CEL draws the place of an error below its text",
 	"pkg/internal/kube/resource/object.go":   "puts a path in front of an error, which may begin with one",
 	"pkg/internal/lang/source/syntax.go":     "the YAML library has one type of error for all",
 	"pkg/internal/operator/diff/breaking.go": "crdify gives its results as text",

@@ -9,9 +9,9 @@ import threading
 
 from api import ApiError, Failed, log
 from dates import seconds_of, time_at
-from names import EVENTS, MANAGED_BY, SHOW, SHOWN, WORKFLOW, WORKFLOWS, path_of
+from names import MANAGED_BY, SHOW, SHOWN, WORKFLOW, WORKFLOWS, path_of
 from run import digest_of_inputs
-from status import EVENT_LIMIT, SEE, event_of, holds_true, ready_condition, split_message, write_status
+from status import SEE, create_event, event_of, holds_true, ready_condition, split_message, write_status
 
 PATIENCE = 7      # failed attempts in a row, for a minute, after which a failure counts as one for good
 AT_ONCE = 3       # Workflows at a time
@@ -194,11 +194,6 @@ def tell(run, cr, name, reason, message):
     """Creates an Event about a Workflow. Never raises an exception."""
     if not run.config.get("emitsEvents"):
         return
-    event = event_of(run, cr, "Normal", reason)
-    event["message"] = message[:EVENT_LIMIT]
+    event = event_of(run, cr, "Normal", reason, {"message": message}, name)
     event["metadata"]["name"] = f"{name}.{reason.lower()}"
-    try:
-        run.client.request("POST", path_of(EVENTS, event["metadata"]["namespace"]), event, {"fieldManager": run.operator})
-    except Failed as failure:
-        if getattr(failure, "status", 0) != 409:
-            log(f"the Event could not be written: {failure}")
+    create_event(run, event)

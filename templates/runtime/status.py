@@ -6,7 +6,6 @@ from api import MESSAGE_LIMIT, ApiError, Failed, log
 from compute import unready_reason
 from names import EVENTS, PAUSED, WORKFLOW, path_of
 from run import display_name, identity
-from values import merged
 
 EVENT_LIMIT = 1024  # bytes of an Event's message, a limit of the API server
 SEE = "; see "  # between what failed and where
@@ -121,11 +120,11 @@ def status_manager(run):
 
 
 def owned_fields(run, cr):
-    """The fields of the status that the operator has set, also with the direct engine, as managedFields lists them."""
+    """The fields of the status that the operator has set, as managedFields lists them."""
     owned = {}
     for entry in cr["metadata"].get("managedFields") or []:
-        if entry.get("manager") in (run.operator, status_manager(run)) and entry.get("subresource") == "status":
-            owned = merged(owned, (entry.get("fieldsV1") or {}).get("f:status") or {})
+        if entry.get("manager") == status_manager(run) and entry.get("subresource") == "status":
+            owned = (entry.get("fieldsV1") or {}).get("f:status") or {}
     return owned
 
 

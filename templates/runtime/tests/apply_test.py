@@ -103,7 +103,8 @@ class LaterTest(Case):
 class FinalizeTest(Case):
     def setUp(self):
         super().setUp()
-        self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[DEPLOYMENT, ROLE, dict(CONFIGMAP, onDelete="Orphan", unowned=True)])
+        self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[
+            DEPLOYMENT, ROLE, dict(CONFIGMAP, onDelete="Orphan", unowned=True)])
         self.cr(finalizers=["other", FINALIZER], deletionTimestamp="2026-01-01T00:00:00Z")
 
     def test_finalized(self):

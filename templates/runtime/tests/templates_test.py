@@ -46,7 +46,8 @@ class TemplatesTest(TemplatesCase):
                 ("unwanted", False, False, []), ("no right to delete", True, False, ["one-0"]), ("deleted", False, True, ["one-0"])):
             with self.subTest(reason):
                 self.cluster.reset()
-                self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[WEB, dict(SHARD, onDelete="Orphan", unowned=True, stays=stays)])
+                self.config.update(finalizer=FINALIZER, finalizerForced=True, children=[
+                    WEB, dict(SHARD, onDelete="Orphan", unowned=True, stays=stays)])
                 self.cr(finalizers=[FINALIZER])
                 self.apply(("shard", settings("one-0")))
                 if finalizing:

@@ -412,7 +412,6 @@ func TestConditionalGrants(t *testing.T) {
 	for _, tt := range []struct{ name, lines, account, verb, resource string }{
 		{"a child that stays is not deleted", ours + "\n  " + strings.ReplaceAll(child, "MORE", "onDelete: Orphan,"), "workflow", "delete", "configmaps"},
 		{"a kind without a status has no status to write", existing + "\n  " + strings.ReplaceAll(child, "MORE", ""), "workflow", "patch", "serviceaccounts/status"},
-		{"without conditions there is no Event", existing + "\n  " + strings.ReplaceAll(child, "MORE", ""), "workflow", "create", "events"},
 		{"without a finalizer and templates the custom resource stays as it is", ours + "\n  " + logic, "workflow", "patch", "things.example.com"},
 		{"with logic the resync starts Workflows", ours + "\n  " + logic, "resync", "patch", "things.example.com"},
 		{"with templates the resync asks the Sensor", ours + "\n  " + strings.ReplaceAll(child, "MORE", ""), "resync", "create", "workflows.argoproj.io"},
