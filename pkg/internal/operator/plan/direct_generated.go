@@ -2812,37 +2812,39 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 								Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 									Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}},
 								Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$to"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-								Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$set"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "f:"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$key"}}}, Op: 3}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 1}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}},
-									Op:    2}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-									Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$key"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "type"}}}, Op: 1}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "object"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "object"}}}, Op: 2}}}},
-								Op: 8}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
+								Type: 7, Func: &gojq.Func{Name: "option::nested"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$set"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "f:"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$key"}}}, Op: 3}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 1}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::nested"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+									Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$from"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$to"}}}, Op: 2}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "type"}}}, Op: 1},
+										Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+									Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "object"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "object"}}}, Op: 2}}}}, Op: 8}, Op: 14}, Then: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$from"}, SuffixList: []*gojq.Suffix{
 										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "$key"}}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, {
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$set"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{Str: "f:"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$key"}}}, Op: 3}}}}}}}}}}, Right: &gojq.Query{
+										Name: "$to"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$key"}}}}}}}}, {
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$set"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Start: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "f:"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$key"}}}, Op: 3}}}}}}}}}}, Right: &gojq.Query{
 								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$below"}}}, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 8}, Then: &gojq.Query{
@@ -3396,119 +3398,123 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							{Name: "$children"}}, Op: 1}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
 						Type: 8, Object: &gojq.Object{}}}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
 					{Name: "with", Args: []string{"$ready"}, Body: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"}, SuffixList: []*gojq.Suffix{
-								{Iter: true}, {Optional: true}, {Index: &gojq.Index{Name: "type"}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "set"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "f:conditions"}}}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"},
-									SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ltrimstr", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "k:"}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromjson"}, SuffixList: []*gojq.Suffix{
-										{Optional: true}, {Index: &gojq.Index{Name: "type"}}}}}, Op: 1}, Op: 1},
-								Op: 1}, Op: 2}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherConditions"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
-							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}, SuffixList: []*gojq.Suffix{
-											{Iter: true}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}}}}}}}}}, Op: 1},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}},
-							Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$own"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "completed"}}}}}}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
-						{Name: "$gone"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$objects"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}, {Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "held"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}},
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::ownConditions"}}}, Then: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$own"},
+									SuffixList: []*gojq.Suffix{{Iter: true}, {Index: &gojq.Index{Name: "type"}}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "set"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 13,
+											Str: &gojq.String{Str: "f:conditions"}}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "keys"},
+										SuffixList: []*gojq.Suffix{{Iter: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ltrimstr", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "k:"}}}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "fromjson"}, SuffixList: []*gojq.Suffix{
+											{Optional: true}, {Index: &gojq.Index{Name: "type"}}}}}, Op: 1}, Op: 1},
+									Op: 1}, Op: 2}}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherConditions"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "map",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 6, Index: &gojq.Index{Name: "type"}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "IN", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}, SuffixList: []*gojq.Suffix{
+													{Iter: true}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}}}}}}}}}, Op: 1},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$own"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "map", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "completed"}}}}}}}, Op: 1}, Op: 3}, Patterns: []*gojq.Pattern{
+								{Name: "$gone"}}, Op: 1}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "otherConditions"}}}}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$ready"}}}}}}, Op: 3}}}, Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "all", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$objects"}, SuffixList: []*gojq.Suffix{
+								{Iter: true}}}}, {Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "held"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}},
-								Op:    8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-								Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
-									Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$generation"}}}, Op: 8}, Op: 15},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "error"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-								Op: 15}, Op: 1}, Op: 15}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "live"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::fields"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "observedGeneration", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$generation"}}}}}}}}, Else: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::conditions"}}}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "conditions", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "with", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "type",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Ready"}}}},
-												{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$ready"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-													Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-															Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
-															Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Op:    8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Op: 1}, Op: 15}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "live"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::fields"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::observedGeneration"}}},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "observedGeneration", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$generation"}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+							Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with", Args: []*gojq.Query{
+										{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: "Ready"}}}}, {Key: "status", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "0"}}}}}}}}, {Key: "reason", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "1"}}}}}}}}, {Key: "message", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$ready"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+														Number: "2"}}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 											Func: &gojq.Func{Name: "completed"}}}, Op: 1}}}}}}}}}}, Else: &gojq.Query{
 								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}, Patterns: []*gojq.Pattern{
 							{Name: "$children"}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
-							{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-								Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$status"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "set"}}}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 8}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "reason",
-								Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}},
-								{Key: "change", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patch", Args: []*gojq.Query{
+								{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Op:    16}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::computed"}}}, Op: 1}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$status"}}}, {Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::nested"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "set"}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "otherwise", Val: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with",
-														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "rejected", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-																Str: &gojq.String{Str: "StatusRejected"}}}, {Term: &gojq.Term{Type: 13,
-																Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
-										Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-							Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
+								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 8}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "reason",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "StatusRejected"}}}},
+									{Key: "change", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "status",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}}, Op: 1}}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditions"}}},
+									Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "otherwise", Val: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "conditions",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "with",
+															Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "rejected", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+																	Str: &gojq.String{Str: "StatusRejected"}}}, {Term: &gojq.Term{Type: 13,
+																	Str: &gojq.String{Str: "the computed status"}}}}}}}}}}}}}}}}}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ofVersion"}}},
+											Op:    1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+								Op: 3}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$status"}},
 						Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$own"}}, Op: 1}, Patterns: []*gojq.Pattern{
 					{Name: "$ready"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$wait"}},
 					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$objects"}}, Op: 1}, Patterns: []*gojq.Pattern{

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // The programs of the Sensors are the jq files of the directory direct. This file
@@ -353,7 +354,7 @@ func statusJQ(p *configured) string {
 		}
 	}
 	var conditions jqfile.Value
-	own := false
+	own, nested := false, false
 	for _, f := range p.Status.Fields {
 		value := directPrograms().Definition("statusField", jqfile.Holes{
 			"hole::exactNumbers": exactNumbers(f.InexactPaths), "hole::value": jqfile.Raw(f.Value.Source()),
@@ -364,6 +365,8 @@ func statusJQ(p *configured) string {
 		}
 		names = append(names, quote(f.Name))
 		fields = append(fields, jqfile.Field{Name: f.Name, Value: value})
+		kind := f.Value.Type().Kind()
+		nested = nested || kind == schema.Object || kind == schema.Unknown
 	}
 	if p.API.HasObservedGeneration {
 		names = append(names, "observedGeneration")
@@ -376,7 +379,7 @@ func statusJQ(p *configured) string {
 		"option::finalized":   jqfile.Bool(p.Reconcile.Finalizer != ""), "option::forced": jqfile.Bool(p.Reconcile.FinalizerForced),
 		"hole::finalizer": jqfile.String(p.Reconcile.Finalizer), "hole::isUnowned": hasPrefix(unownedPrefixes),
 		"option::verified": jqfile.Bool(each != nil), "hole::eachChildren": jqfile.Raw("[" + strings.Join(each, ", ") + "]"),
-		"option::ownConditions": jqfile.Bool(own), "hole::ownConditions": conditions,
+		"option::ownConditions": jqfile.Bool(own), "hole::ownConditions": conditions, "option::nested": jqfile.Bool(nested),
 		"option::many": jqfile.Bool(each != nil || len(p.Children) > maxNamed), "hole::maxNamed": jqfile.Number(maxNamed),
 		"option::events": jqfile.Bool(
 			p.emitsEvents(),

@@ -17,8 +17,8 @@
   # The merge patch that turns $from into $to. Fields that others have set stay.
   def patch($from; $to; $set):
     reduce (($from, $to) | keys[]) as $key ({};
-      if $from[$key] == $to[$key] or ($to[$key] == null and $set["f:" + $key] == null) then .
-      elif [$from, $to | .[$key] | type] == ["object", "object"] then
+      if $from[$key] == $to[$key] or (option::nested and $to[$key] == null and $set["f:" + $key] == null) then .
+      elif option::nested and [$from, $to | .[$key] | type] == ["object", "object"] then
         patch($from[$key]; $to[$key]; $set["f:" + $key]) as $below | if $below == {} then . else .[$key] = $below end
       else .[$key] = $to[$key] end);
 
@@ -136,9 +136,12 @@
     | (if option::ownConditions then $new | live as $children | hole::ownConditions // [] | map(objects | select(.type != "Ready")) else {} end) as $own
 
     | def with($ready):
-        # A condition that the operator has set goes, unless it is computed.
-        [$own[]?.type, (set["f:conditions"] // {} | keys[] | ltrimstr("k:") | fromjson?.type)] as $gone
-        | (otherConditions | map(select(.type | IN($gone[]) | not))) + (if option::ownConditions then $own | map(completed) else [] end) + [$ready];
+        (if option::ownConditions then
+           # A condition that the operator has set goes, unless it is computed.
+           [$own[].type, (set["f:conditions"] // {} | keys[] | ltrimstr("k:") | fromjson?.type)] as $gone
+           | (otherConditions | map(select(.type | IN($gone[]) | not))) + ($own | map(completed))
+         else otherConditions end)
+        + [$ready];
 
       # The status, and observedGeneration with it, is not written until every wanted
       # child was observed at this generation, or failed at it.
@@ -147,7 +150,7 @@
         ($new | live as $children | hole::fields
            + (if option::observedGeneration then {observedGeneration: $generation} else {} end)
            + (if option::conditions then {conditions: with({type: "Ready", status: $ready[0], reason: $ready[1], message: $ready[2]} | completed)} else {} end)) as $status
-        | patch($new.status // {} | hole::computed; $status; set)
+        | patch($new.status // {} | hole::computed; $status; if option::nested then set else {} end)
         | if . == {} then null
           else
             {reason: "StatusRejected", change: ({status: .} | ofVersion)}
