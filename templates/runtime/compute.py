@@ -29,7 +29,7 @@ def computed_status(run, cr, live, related, say=log):
     unread = {field for field, node in nodes.items() if run.depends and not related and mentions(node, "$related")}
     kept = {field: value for field, value in (cr.get("status") or {}).items() if field in unread}
     nodes = {field: node for field, node in nodes.items() if field not in unread}
-    for _ in range(MOST_PASSES if mentions(nodes, "status") else 1):
+    for _ in range(MOST_PASSES if run.config.get("statusReadsStatus") else 1):
         status, was = status_fields(run, cr, nodes, names, say), cr.get("status") or {}
         now = {field: value for field, value in was.items() if field not in nodes or field == "conditions"}
         now.update((field, value) for field, value in status.items() if value is not None and field != "conditions")

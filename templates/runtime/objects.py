@@ -216,7 +216,6 @@ def patch_others(run, cr, state, live):
             held += [f"{entry['name']}: there is no {name_of(*key[1:])}" for key in wanted]
         except (ExpressionError, Failed) as error:
             refused = isinstance(error, (ExpressionError, Refused))
-            run.holds = True
             failures.append((Refused if refused else Failed)(f"patch {entry['name']}: {told(entry, error)}"))
             log(f"failed: {failures[-1]}")
     return held, failures

@@ -7,7 +7,7 @@ from due import last_writes, outdated
 from names import LAST_APPLIED, RECONCILE, RELATED
 from objects import patch_others, prune
 from related import read_related
-from run import annotate, digest_of_inputs, display_name, is_paused, set_finalizers
+from run import add_finalizer, annotate, digest_of_inputs, display_name, drop_finalizer, is_paused
 from status import record_failure, report_paused, report_ready
 
 
@@ -27,7 +27,7 @@ def acquire(run):
         if not run.config.get("finalizerForced") or run.has_finalizer(cr):
             return cr
         try:
-            return set_finalizers(run, cr, (cr["metadata"].get("finalizers") or []) + [run.finalizer])
+            return add_finalizer(run, cr)
         except ApiError as error:
             if error.status not in (404, 409):
                 raise
@@ -47,7 +47,7 @@ def remove_finalizer(run, cr):
     """Removes the finalizer."""
     for _ in range(5):
         try:
-            set_finalizers(run, cr, [name for name in cr["metadata"]["finalizers"] if name != run.finalizer])
+            drop_finalizer(run, cr)
             log(f"finalized {run.key}")
             return 0
         except ApiError as error:

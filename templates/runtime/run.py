@@ -344,7 +344,7 @@ def hold(run, cr):
     """Adds the finalizer to a custom resource, before something is written that would be left behind when it goes."""
     while run.finalizer and not run.has_finalizer(cr):
         try:
-            cr["metadata"] = set_finalizers(run, cr, (cr["metadata"].get("finalizers") or []) + [run.finalizer])["metadata"]
+            cr["metadata"] = add_finalizer(run, cr)["metadata"]
         except ApiError as error:
             if error.status not in (404, 409):
                 raise
@@ -360,11 +360,18 @@ def release(run, cr):
     if needed or not run.has_finalizer(cr):
         return
     try:
-        left = [name for name in cr["metadata"]["finalizers"] if name != run.finalizer]
-        cr["metadata"] = set_finalizers(run, cr, left)["metadata"]
+        cr["metadata"] = drop_finalizer(run, cr)["metadata"]
     except ApiError as error:
         if error.status not in (404, 409):  # a later run removes it
             raise
+
+
+def add_finalizer(run, cr):
+    return set_finalizers(run, cr, (cr["metadata"].get("finalizers") or []) + [run.finalizer])
+
+
+def drop_finalizer(run, cr):
+    return set_finalizers(run, cr, [name for name in cr["metadata"]["finalizers"] if name != run.finalizer])
 
 
 def set_finalizers(run, cr, finalizers):

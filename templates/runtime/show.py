@@ -192,8 +192,6 @@ def refer(run, cr, place):
 
 def tell(run, cr, name, reason, message):
     """Creates an Event about a Workflow. Never raises an exception."""
-    if not run.config.get("emitsEvents"):
-        return
     event = event_of(run, cr, "Normal", reason, {"message": message}, name)
     event["metadata"]["name"] = f"{name}.{reason.lower()}"
     create_event(run, event)

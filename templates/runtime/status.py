@@ -210,14 +210,14 @@ def without_nulls(value):
 
 def emit_event(run, before, after):
     """Creates an Event for a change of Ready by a status write."""
-    news = event_reason(run, before, after) if run.config.get("emitsEvents") else None
+    news = event_reason(run, before, after)
     if news:
         create_event(run, event_of(run, after, *news, ready_condition(after), after["metadata"]["resourceVersion"]))
 
 
 def tell(run, cr, kind, given):
     """Creates an Event in place of a condition, for an object that has none. While it is there, it is not created again."""
-    if run.config.get("emitsEvents") and cr is not None:
+    if cr is not None:
         text = split_message(given)[0]
         mark = hashlib.sha256(json.dumps([run.operator, kind, text]).encode("utf-8", "replace")).hexdigest()[:16]
         create_event(run, event_of(run, cr, kind, given["reason"], given, mark))
@@ -225,6 +225,8 @@ def tell(run, cr, kind, given):
 
 def create_event(run, event):
     """Never raises an exception, because the condition or the log has the information."""
+    if not run.config.get("emitsEvents"):
+        return
     try:
         run.client.request("POST", path_of(EVENTS, event["metadata"]["namespace"]), event, {"fieldManager": run.operator})
         log(f"event: {event['type']} {event['reason']}")

@@ -234,16 +234,17 @@ func toEach(workers []string, operator, name, dependency string) []Trigger {
 // statusReads returns the fields of the custom resource's status that templates and other
 // fields of the status read.
 func statusReads(p *configured) [][]string {
-	var programs []*expression.Program
+	var paths [][]string
+	read := func(program *expression.Program) {
+		paths = append(paths, slices.DeleteFunc(slices.Clone(program.Reads()), func(path []string) bool { return !ofStatus(path) })...)
+	}
 	for _, c := range slices.Concat(p.Children, p.Patches) {
-		programs = append(programs, c.programs()...)
+		for _, program := range c.programs() {
+			read(program)
+		}
 	}
 	for _, f := range p.Status.Fields {
-		programs = append(programs, f.Value)
-	}
-	var paths [][]string
-	for _, program := range programs {
-		paths = append(paths, slices.DeleteFunc(slices.Clone(program.Reads()), func(path []string) bool { return !ofStatus(path) })...)
+		read(f.Value)
 	}
 	return paths
 }

@@ -440,6 +440,8 @@ func runtime(p *decided, spec v1alpha1.Spec) Runtime {
 		if len(p.secretReads(f.Value)) > 0 {
 			r.SecretStatus = append(r.SecretStatus, f.Name)
 		}
+		reads := func(path []string) bool { return len(path) == 0 || ofStatus(path) }
+		r.StatusReadsStatus = r.StatusReadsStatus || slices.ContainsFunc(f.Value.Reads(), reads)
 	}
 	r.Chart = p.Logic.Chart
 	r.Token = runtimeToken(p)

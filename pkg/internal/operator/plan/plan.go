@@ -394,7 +394,8 @@ type Runtime struct {
 	FinalizerForced   bool              `json:"finalizerForced,omitempty"` // it is added at once, not before something needs it
 	ForceConflicts    bool              `json:"forceConflicts"`
 	Status            json.RawMessage   `json:"status"`
-	SecretStatus      []string          `json:"secretStatus,omitempty"` // the fields of the status that are computed from a Secret
+	StatusReadsStatus bool              `json:"statusReadsStatus,omitempty"` // fields of the status are computed from others of it
+	SecretStatus      []string          `json:"secretStatus,omitempty"`      // the fields of the status that are computed from a Secret
 	ResyncPolicy      string            `json:"resyncPolicy"`
 	WorkflowTemplate  string            `json:"workflowTemplate,omitempty"`
 	ArgoServerURL     string            `json:"argoServerURL"`
