@@ -28,10 +28,24 @@ var celEnvironment = sync.OnceValue(func() *celenv.EnvSet {
 	return celenv.MustBaseEnvSet(celenv.DefaultCompatibilityVersion(), true)
 })
 
+// A compiler takes tens of milliseconds to make, so those that keep nothing of an object are
+// shared: that of expressions without variables, and that of a policy that has none.
+var (
+	conditionCompiler = sync.OnceValue(func() plugincel.Compiler { return plugincel.NewCompiler(celEnvironment()) })
+	policyCompiler    = sync.OnceValues(newPolicyCompiler)
+)
+
+func newPolicyCompiler() (*plugincel.CompositedCompiler, error) {
+	return plugincel.NewCompositedCompiler(celEnvironment())
+}
+
 // admissionPolicy compiles the CEL of a ValidatingAdmissionPolicy with the compiler of the
 // API server.
 func admissionPolicy(o *admissionregistrationv1.ValidatingAdmissionPolicySpec, at *field.Path) field.ErrorList {
-	compiler, err := plugincel.NewCompositedCompiler(celEnvironment())
+	compiler, err := policyCompiler()
+	if len(o.Variables) > 0 {
+		compiler, err = newPolicyCompiler()
+	}
 	if err != nil {
 		return field.ErrorList{field.InternalError(at, err)}
 	}
@@ -69,7 +83,7 @@ func matchConditions(
 	var errs field.ErrorList
 	for i, c := range conditions {
 		e := celExpression{c.Name, c.Expression, []*cel.Type{cel.BoolType}}
-		result := plugincel.NewCompiler(celEnvironment()).CompileCELExpression(e, declared, celenv.NewExpressions)
+		result := conditionCompiler().CompileCELExpression(e, declared, celenv.NewExpressions)
 		errs = append(errs, compiled(result, e, at.Child("matchConditions").Index(i).Child("expression"))...)
 	}
 	return errs
