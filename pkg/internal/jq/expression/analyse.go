@@ -7,7 +7,6 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
-	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // result describes what an expression yields: the values, and how many.
@@ -184,8 +183,7 @@ func (a *analyser) listed(r read) bool {
 	if r.root != childrenRoot || len(r.path) == 0 || len(r.path) > 2 || len(r.path) == 2 && !isItem(r.path[1]) {
 		return false
 	}
-	t := a.scope.Children[r.path[0]]
-	return t != nil && t.Kind() == schema.Array
+	return a.scope.lists(r.path[0])
 }
 
 // collected returns the array of the values of a filter. One of objects of a child with

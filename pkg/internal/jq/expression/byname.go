@@ -7,18 +7,17 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
-	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // In jq, a list has no names. $children.NAME["disk-0"] of a child with forEach is the object
 // of that name all the same: the analyser, which knows the types, finds such an index, and the
 // expression gets jq in its place, so that no engine knows of it.
 
-// chosenByName is the object of a name, or null: .all are the objects, .key is the name.
+// jq that finds the object of a name, or null; and one at a position, too. In both, .all are the
+// objects, and .key is the name or the position.
 const (
-	chosenByName    = `.key as $key | [.all[] | select(.metadata.name == $key)][0]`
-	chosenByEither  = `if .key | type == "number" then .all[.key] else ` + chosenByName + ` end`
-	noObjectOfAName = "no object may have this name"
+	chosenByName   = `.key as $key | [.all[] | select(.metadata.name == $key)][0]`
+	chosenByEither = `if .key | type == "number" then .all[.key] else ` + chosenByName + ` end`
 )
 
 // byName walks $children.NAME[KEY] of a child with forEach, where KEY can be text.
@@ -34,7 +33,7 @@ func (a *analyser) byName(v value, key kinds, i *gojq.Index) value {
 	found := a.item(v)
 	a.use(value{from: below(below(found.from, "metadata"), "name")})
 	found.kinds |= null
-	found.absent = &absence{found.from[0], i, noObjectOfAName, true}
+	found.absent = &absence{found.from[0], i, "no object may have this name", true}
 	return found
 }
 
@@ -54,8 +53,7 @@ func choose(q *gojq.Query, chosen map[*gojq.Index]string) bool {
 
 // choose does so in a query that has not been analysed.
 func (s Scope) choose(q *gojq.Query, text string) bool {
-	list := func(t schema.Type) bool { return t != nil && t.Kind() == schema.Array }
-	if !slices.ContainsFunc(slices.Collect(maps.Values(s.Children)), list) {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(s.Children)), s.lists) {
 		return false
 	}
 	c := &templates{scope: s}
@@ -70,7 +68,7 @@ func chooseIn(t *gojq.Term, chosen map[*gojq.Index]string) {
 	for at := len(t.SuffixList) - 1; at >= 0; at-- {
 		i := t.SuffixList[at].Index
 		choose, ok := chosen[i]
-		if i == nil || !ok {
+		if !ok {
 			continue
 		}
 		all := *t
@@ -78,7 +76,7 @@ func chooseIn(t *gojq.Term, chosen map[*gojq.Index]string) {
 		replace(t, &all, i, choose, t.SuffixList[at+1:])
 		return
 	}
-	if choose, ok := chosen[t.Index]; ok && t.Type == gojq.TermTypeIndex {
+	if choose, ok := chosen[t.Index]; ok {
 		replace(t, &gojq.Term{Type: gojq.TermTypeIdentity}, t.Index, choose, t.SuffixList)
 	}
 }

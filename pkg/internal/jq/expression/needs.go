@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/itchyny/gojq"
-
-	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // Need is a value of other objects that a template waits for: null means that it is not
@@ -115,7 +113,7 @@ func (c *templates) need(e *expr, a *analyser) {
 	case of.ofItem(): // the value differs between the objects of the child
 		for child, paths := range of.children() {
 			at := []string{child}
-			if t := c.scope.Children[child]; t != nil && t.Kind() == schema.Array {
+			if c.scope.lists(child) {
 				at = append(at, each)
 			}
 			for _, path := range paths {

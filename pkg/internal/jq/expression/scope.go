@@ -43,6 +43,12 @@ type Scope struct {
 	Item schema.Type // of $item; nil if unknown
 }
 
+// lists reports whether a child has forEach, so that $children.NAME is a list.
+func (s Scope) lists(child string) bool {
+	t := s.Children[child]
+	return t != nil && t.Kind() == schema.Array
+}
+
 // Vars are the values of the variables of a Scope.
 type Vars struct {
 	Children    map[string]any
