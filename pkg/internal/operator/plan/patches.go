@@ -126,7 +126,8 @@ func runtimePatches(p *decided) []RuntimeKind {
 	return out
 }
 
-// patchGrants returns the permissions on the objects of others.
+// patchGrants returns the permissions on the objects of others. The custom resource itself is
+// at hand, so a patch for it lists nothing.
 func patchGrants(p *configured) []Grant {
 	var list []Grant
 	for _, c := range p.Patches {
@@ -135,13 +136,18 @@ func patchGrants(p *configured) []Grant {
 			InWatchedNamespaces: true,
 			Reason:              "list and patch the objects of spec.patches by server-side apply",
 		}
+		if p.patchesItself(c) {
+			grant.Verbs, grant.Reason = []string{"patch"}, "patch the custom resource by spec.patches"
+		}
 		if c.Subresource != "" {
 			part := grant
 			part.Resource, part.Verbs = c.Kind.Plural+"/"+c.Subresource, []string{"patch"}
-			grant.Verbs = []string{"list"}
+			grant.Verbs = slices.DeleteFunc(grant.Verbs, func(verb string) bool { return verb == "patch" })
 			list = append(list, part)
 		}
-		list = append(list, grant)
+		if len(grant.Verbs) > 0 {
+			list = append(list, grant)
+		}
 	}
 	return list
 }

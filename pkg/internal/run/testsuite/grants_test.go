@@ -406,18 +406,23 @@ func TestConditionalGrants(t *testing.T) {
 	const (
 		ours     = "api: {group: example.com, kind: Thing, versions: [{name: v1, schema: {spec: {a: string}}}]}"
 		existing = "api: {existing: {version: v1, kind: ServiceAccount}}"
-		child    = "children: [{name: c, MORE template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }'}}}]"
-		logic    = "children: [{name: c, apiVersion: v1, kind: ConfigMap}]\n  logic: {image: 'python:3.13-slim', command: [python3, main.py], files: [main.py]}"
+		bare     = "api: {crd: {file: bare.yaml}}" // a kind of ours without a status
+		bareCRD  = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: bares.example.com}, spec: {group: example.com, " +
+			"scope: Namespaced, names: {kind: Bare, plural: bares}, versions: [{name: v1, served: true, storage: true, " +
+			"schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}}]}}"
+		child = "children: [{name: c, MORE template: {apiVersion: v1, kind: ConfigMap, metadata: {name: '${ .metadata.name }'}}}]"
+		logic = "children: [{name: c, apiVersion: v1, kind: ConfigMap}]\n  logic: {image: 'python:3.13-slim', command: [python3, main.py], files: [main.py]}"
 	)
 	for _, tt := range []struct{ name, lines, account, verb, resource string }{
 		{"a child that stays is not deleted", ours + "\n  " + strings.ReplaceAll(child, "MORE", "onDelete: Orphan,"), "workflow", "delete", "configmaps"},
 		{"a kind without a status has no status to write", existing + "\n  " + strings.ReplaceAll(child, "MORE", ""), "workflow", "patch", "serviceaccounts/status"},
+		{"without conditions there is no Event", bare + "\n  " + strings.ReplaceAll(child, "MORE", ""), "workflow", "create", "events"},
 		{"without a finalizer and templates the custom resource stays as it is", ours + "\n  " + logic, "workflow", "patch", "things.example.com"},
 		{"with logic the resync starts Workflows", ours + "\n  " + logic, "resync", "patch", "things.example.com"},
 		{"with templates the resync asks the Sensor", ours + "\n  " + strings.ReplaceAll(child, "MORE", ""), "resync", "create", "workflows.argoproj.io"},
 	} {
 		text := "apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: thing}\nspec:\n  reconcile: {engine: workflow}\n  " + tt.lines + "\n"
-		files := fstest.MapFS{"main.py": &fstest.MapFile{Data: []byte("print()\n")}}
+		files := fstest.MapFS{"main.py": {Data: []byte("print()\n")}, "bare.yaml": {Data: []byte(bareCRD)}}
 		explained, err := argoperator.Explain([]argoperator.Source{{Name: "operator.yaml", Data: []byte(text), Dir: files}}, argoperator.Options{})
 		if err != nil || len(explained.Reports) != 1 {
 			t.Fatal(tt.name, err, explained.Findings)
