@@ -94,10 +94,13 @@ func (p *testRun) object(r v1alpha1.Reference) (map[string]any, string) {
 		return r.Namespace == "" && namespaceOf(o) != "" && namespaceOf(o) != p.namespace()
 	})
 	found, why := one(r, here, "object is a")
-	if elsewhere, _ := one(r, p.s.Objects(), ""); found == nil && elsewhere != nil {
+	if found != nil {
+		return found, ""
+	}
+	if elsewhere, _ := one(r, p.s.Objects(), ""); elsewhere != nil {
 		why = fmt.Sprintf("%s; %s in another namespace, which the test has to name", why, placesOf([]map[string]any{elsewhere}))
 	}
-	return found, why
+	return nil, why
 }
 
 // one returns the only object that matches a reference, or why there is none.
