@@ -34,7 +34,7 @@ func TestDifferential(t *testing.T) {
 	var group sync.WaitGroup
 	all := results{drawn: drawn, pairs: differential.Pairs{}}
 	next := make(chan uint64)
-	for range min(runtime.GOMAXPROCS(0), 4) {
+	for range min(2*runtime.GOMAXPROCS(0), 8) { // each waits for its interpreter half of the time
 		python := start(t)
 		group.Go(func() {
 			for seed := range next {
