@@ -154,6 +154,8 @@ def completed(run, cr, child, marks):
     uid = cr["metadata"]["uid"]
     if run.config.get("childMetadata") and CHILD not in (metadata.get("labels") or {}):  # templates have them already
         for field, common in built(run.config["childMetadata"], cr, {}).items():
+            if not isinstance(common, dict):
+                raise Refused(f"childMetadata.{field} is no mapping: {common!r}")
             metadata[field] = dict(common, **(metadata.get(field) or {}))
     metadata["labels"] = dict(metadata.get("labels") or {}, **{
         MANAGED_BY: run.operator, OWNER_UID: uid, OPERATOR_NAMESPACE: run.config["namespace"]})

@@ -302,10 +302,11 @@ type Child struct {
 // ChildMetadata is the metadata of all children, including those that logic makes. A label or annotation of the child
 // itself takes precedence.
 type ChildMetadata struct {
-	// Labels. Values may contain `${ }` expressions over the custom resource (`.`).
-	Labels map[string]string `json:"labels,omitempty"`
-	// Annotations. Values may contain `${ }` expressions over the custom resource (`.`).
-	Annotations map[string]string `json:"annotations,omitempty"`
+	// Labels: a mapping whose values may contain `${ }` expressions over the custom resource (`.`), or one expression that
+	// returns the mapping.
+	Labels any `json:"labels,omitempty" jsonschema:"oneof_type=object;string"`
+	// Annotations, likewise.
+	Annotations any `json:"annotations,omitempty" jsonschema:"oneof_type=object;string"`
 }
 
 // Generated is a random value of a Secret: a text, or bytes.

@@ -46,6 +46,16 @@ class ChildrenTest(Case):
         self.assertEqual(self.reconcile([deployment()]), 2)
         self.assertIn("needs a metadata.namespace", self.condition("Ready", path)["message"])
 
+    def test_common_metadata_may_be_one_expression(self):
+        common = {"expr": ["get", ["get", ["get", ["in"], "metadata"], "annotations"], "all"]}
+        self.config["childMetadata"] = {"object": {"labels": common, "annotations": common}}
+        for labels, code in ((None, 0), ({"a": "of all"}, 0), ("text", 2)):
+            with self.subTest(labels):
+                self.cr(annotations={"all": labels})
+                self.assertEqual(self.reconcile([deployment()]), code, self.out)
+        self.assertEqual(self.live(DEPLOYMENTS + "/one")["metadata"]["labels"]["a"], "of all")
+        self.assertIn(" is no mapping: 'text'", self.condition("Ready")["message"])
+
     def test_watch_namespaces(self):
         self.config.update(watchNamespaces=["team", "b"], finalizer=FINALIZER)
         self.cr()

@@ -1,27 +1,23 @@
 package definition
 
 import (
-	"fmt"
 	"maps"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
 // childMetadata adds the labels and annotations of all children to the templates, where
-// these do not have the key themselves.
+// these do not have the key themselves. It leaves expressions to ChildMetadata.
 func (c *checker) childMetadata() {
 	common := c.op.Spec.ChildMetadata
 	if common == nil {
 		return
 	}
 	p := source.PathOf("spec", "childMetadata")
-	for _, key := range source.SortedKeys(common.Labels) {
-		c.keyBeside(key, p.To("labels", key), "app.kubernetes.io/managed-by")
-	}
-	for _, key := range source.SortedKeys(common.Annotations) {
-		c.keyBeside(key, p.To("annotations", key))
-	}
+	c.commonKeys(common.Labels, p.To("labels"), "app.kubernetes.io/managed-by")
+	c.commonKeys(common.Annotations, p.To("annotations"))
 	for i := range c.op.Spec.Children {
 		child := &c.op.Spec.Children[i]
 		metadata, written := child.Template["metadata"].(map[string]any)
@@ -29,64 +25,72 @@ func (c *checker) childMetadata() {
 			continue
 		}
 		metadata = maps.Clone(metadata)
-		add := func(field string, values map[string]string) {
-			if !merge(metadata, field, values) {
-				c.warn(source.PathOf("spec", "children", i, "template", "metadata", field), diag.Unsupported,
-					fmt.Sprintf("childMetadata.%s are not added to this child: its %s are one expression", field, field),
-					fmt.Sprintf("write the keys of %s, or add those of childMetadata to the expression", field))
-			}
+		for field, values := range commonFields(common) {
+			metadata[field] = merge(values, metadata[field])
 		}
-		add("labels", common.Labels)
-		add("annotations", common.Annotations)
 		child.Template = maps.Clone(child.Template)
 		child.Template["metadata"] = metadata
 	}
 }
 
-// merge reports whether it could add the values: it cannot add them to an expression.
-func merge(metadata map[string]any, field string, common map[string]string) bool {
-	own, isMap := metadata[field].(map[string]any)
-	if metadata[field] != nil && !isMap || len(common) == 0 {
-		return len(common) == 0
+func (c *checker) commonKeys(values any, p source.Path, reserved ...string) {
+	if values == nil && c.Written(p) {
+		c.add(p, diag.NullValue, p.String()+" has no value, want a mapping", "remove the key, or write {}")
 	}
-	merged := map[string]any{}
-	for key, value := range common {
-		merged[key] = value
+	entries, _ := values.(map[string]any)
+	for _, key := range source.SortedKeys(entries) {
+		c.keyBeside(key, p.To(key), reserved...)
 	}
-	maps.Copy(merged, own)
-	metadata[field] = merged
-	return true
 }
 
-// origin returns where a value is written: a label or an annotation of a template may be
-// under childMetadata.
+// merge returns the common entries, with those of a child over them. If one of both is an
+// expression, they are those of the child.
+func merge(common, own any) any {
+	entries, isMap := common.(map[string]any)
+	mine, both := own.(map[string]any)
+	switch {
+	case own == nil && isMap:
+		return maps.Clone(entries)
+	case own == nil:
+		return common
+	case !isMap || !both:
+		return own
+	}
+	merged := maps.Clone(entries)
+	maps.Copy(merged, mine)
+	return merged
+}
+
+// origin returns where a value is written: a label or an annotation of a template, or all of
+// them, may be under childMetadata.
 func (d *Definition) origin(path []string) []string {
-	const depth = 7 // spec.children[i].template.metadata.labels.KEY
-	if len(path) < depth || path[1] != "children" || path[3] != "template" || path[4] != "metadata" || d.positions.Written(path[:depth]) {
+	const all = 6 // spec.children[i].template.metadata.labels
+	if len(path) < all || path[1] != "children" || path[3] != "template" || path[4] != "metadata" {
 		return path
 	}
-	if from := append([]string{"spec", "childMetadata"}, path[depth-2:]...); d.positions.Written(from[:4]) {
-		return from
+	from := append([]string{"spec", "childMetadata"}, path[all-1:]...)
+	for depth := all; depth <= min(len(path), all+1); depth++ {
+		if !d.positions.Written(path[:depth]) && d.positions.Written(from[:depth-3]) {
+			return from
+		}
 	}
 	return path
 }
 
 // ChildMetadata returns the labels and annotations of all children as a template.
 func (d *Definition) ChildMetadata() map[string]any {
-	common := d.Operator.Spec.ChildMetadata
-	if common == nil {
+	if d.Operator.Spec.ChildMetadata == nil {
 		return nil
 	}
+	return commonFields(d.Operator.Spec.ChildMetadata)
+}
+
+func commonFields(common *v1alpha1.ChildMetadata) map[string]any {
 	out := map[string]any{}
-	for field, values := range map[string]map[string]string{"labels": common.Labels, "annotations": common.Annotations} {
-		if len(values) == 0 {
-			continue
+	for field, values := range map[string]any{"labels": common.Labels, "annotations": common.Annotations} {
+		if entries, isMap := values.(map[string]any); values != nil && !(isMap && len(entries) == 0) {
+			out[field] = values
 		}
-		entries := map[string]any{}
-		for key, value := range values {
-			entries[key] = value
-		}
-		out[field] = entries
 	}
 	return out
 }

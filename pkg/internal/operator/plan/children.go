@@ -24,8 +24,8 @@ type compiler struct {
 	api      API
 	scope    expression.Scope // of expressions that are computed from the custom resource
 	findings diag.List
-	common   json.RawMessage // the metadata of the children that logic makes, for the pod
-	draft    bool            // the definition has errors
+	common   map[string]any // labels and annotations of all children, if they are right
+	draft    bool           // the definition has errors
 	finally  []func(children []Child)
 }
 
@@ -106,6 +106,7 @@ func (c *compiler) report(problems []expression.Problem, path ...string) {
 }
 
 func (c *compiler) children() []Child {
+	c.commonMetadata()
 	var out []Child
 	for i, declared := range c.d.Operator.Spec.Children {
 		at := []string{"spec", "children", strconv.Itoa(i)}
@@ -142,23 +143,7 @@ func (c *compiler) children() []Child {
 	if !c.draft {
 		c.cycles(out)
 	}
-	c.commonMetadata(out)
 	return out
-}
-
-// commonMetadata checks the labels and annotations of all children. They are part of the
-// templates; for the children that logic makes, it compiles them for the pod.
-func (c *compiler) commonMetadata(children []Child) {
-	common := c.d.ChildMetadata()
-	if common == nil {
-		return
-	}
-	scope := c.resourceOnly("childMetadata")
-	_, problems := expression.Template(common, scope, schema.Any())
-	c.report(problems, "spec", "childMetadata")
-	if len(problems) == 0 && slices.ContainsFunc(children, func(child Child) bool { return child.Object == nil }) {
-		c.common = c.forPod(common, scope, "spec", "childMetadata")
-	}
 }
 
 // deleteAfter compiles when custom resources are deleted.
@@ -220,6 +205,8 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		return out
 	}
 	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
+	written := in.Template
+	in.Template = c.overCommon(written)
 	scope := c.conditions(&out, in, path)
 	scope.Variables = c.variables(in.Variables, scope, at("variables")...)
 	c.compileForPod(&out, in, scope, path)
@@ -238,7 +225,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
-	c.report(problems, at("template")...)
+	c.report(whereWritten(problems, written, in.Template, scope, childType(c.d, in)), at("template")...)
 	c.unread(in.Variables, scope.Variables, at("variables")...)
 	if c.draft && out.Object == nil {
 		out.Object, out.Guessed = c.guess(in.Template, problems, scope, childType(c.d, in))

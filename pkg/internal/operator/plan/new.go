@@ -106,7 +106,8 @@ func declare(d *definition.Definition) (declared, diag.List) {
 	if spec.Install.DedicatedWorker {
 		out.Names.Worker = out.dedicatedWorker()
 	}
-	out.API, out.childMetadata, out.deleteAfter, out.inputs = withSchemas(base, d), c.common, c.deleteAfter(), c.inputs()
+	out.API, out.childMetadata = withSchemas(base, d), c.commonForPod(out.Children)
+	out.deleteAfter, out.inputs = c.deleteAfter(), c.inputs()
 	out.deletesInReverse = spec.Finalizer != nil && spec.Finalizer.DeletionOrder == "Reverse"
 	out.chooseNamespaces(d)
 	return out, c.findings
@@ -505,14 +506,16 @@ func (p *decided) templatesInPod() bool {
 }
 
 // computedInPod reports whether only a pod can evaluate the templates: they read objects that
-// the Sensor does not receive, or they make or read Secrets.
+// the Sensor does not receive, make or read Secrets, or call a function that it has not.
 func computedInPod(p *declared) bool {
-	return len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects) || secretsInPod(p)
+	return len(p.Patches) > 0 || slices.ContainsFunc(p.Children, onlyInPod) || secretsInPod(p)
 }
 
-// readsObjects reports whether a child is computed from live objects.
-func readsObjects(c Child) bool {
-	return slices.ContainsFunc(c.programs(), func(e *expression.Program) bool { return e.UsesRelated() || len(e.ReadsChildren()) > 0 })
+// onlyInPod reports whether a child is computed from live objects, or by a function of pods.
+func onlyInPod(c Child) bool {
+	return slices.ContainsFunc(c.programs(), func(e *expression.Program) bool {
+		return e.UsesRelated() || len(e.ReadsChildren()) > 0 || e.NeedsPod()
+	})
 }
 
 // programs returns the programs that objects of a child are computed by.

@@ -404,6 +404,9 @@ func (d *definition) childMetadata() {
 	out := map[string]any{}
 	if d.rarely("childMetadata.labels", 5) {
 		out["labels"] = map[string]any{"cost-center": "${ .metadata.name }"}
+		if d.rarely("childMetadata.one", 2) { // an expression for all
+			out["labels"] = `${ {"cost-center": .metadata.name} }`
+		}
 	}
 	if d.rarely("childMetadata.annotations", 5) {
 		out["annotations"] = map[string]any{"example.com/about": "${ " + d.of("childMetadata", func(k kind) []string { return k.texts }) + " }"}
