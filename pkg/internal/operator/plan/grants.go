@@ -132,7 +132,7 @@ func reconcilerGrants(p *configured) []Grant {
 	list = append(list, patchGrants(p)...)
 	if p.Logic.ResyncAfter && !p.Reconcile.Execution.Stays {
 		list = append(list, Grant{
-			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"create", "list", "delete"},
+			Account: ReconcileAccount, Group: ArgoGroup, Resource: "workflows", Verbs: []string{"get", "list", "create", "delete"},
 			Reason: "create and delete the Workflow that waits for the next reconcile of the custom resource",
 		})
 	}
@@ -183,7 +183,7 @@ func resyncGrants(p *configured) []Grant {
 		workflows("create one Workflow per outdated custom resource", "create")
 	}
 	if p.EnqueuesRelated() {
-		workflows("delete those that wait to find what changed, once it has been found", "list", "delete")
+		workflows("delete those that wait to find what changed, once it has been found", "get", "list", "delete")
 	}
 	return list
 }

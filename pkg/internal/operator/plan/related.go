@@ -242,7 +242,7 @@ func relatedGrants(p *configured) []Grant {
 		}
 		add(r, p.Reconcile.Execution.Writer, "read related objects", verb)
 		if r.Delete {
-			add(r, p.Reconcile.Execution.Writer, "", "delete")
+			add(r, p.Reconcile.Execution.Writer, "", "get", "delete")
 		}
 		if r.Watch {
 			add(r, p.resyncAccount(), "find the custom resources that refer to a changed object", "list")

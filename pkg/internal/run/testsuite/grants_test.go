@@ -39,9 +39,10 @@ var unobserved = []excuse{
 	{"resync", "patch", "sensors.argoproj.io", "it repairs Sensors the same way"},
 	{"worker", "patch", "eventsources.argoproj.io", "so does a worker"},
 	{"worker", "patch", "sensors.argoproj.io", "so does a worker"},
-	{"resync", "delete", "workflows.argoproj.io", "those that wait for their turn; in the simulator none waits"},
+	{"resync", "get delete", "workflows.argoproj.io", "those that wait for their turn; in the simulator none waits"},
 	{"worker", "get", "sensors.argoproj.io", "its loop asks whether it is still wanted; the simulation has no loop"},
 	{"worker", "create get list", "workflows.argoproj.io", "a simulated worker starts no Workflow: the trace shows each reconcile"},
+	{"worker", "get", "pods", "one to delete that has changed since it was read; in the simulator none does"},
 	{"sensor", "patch", "workflows.argoproj.io", "one Workflow for several changes at once; in the simulator it ends before the next change"},
 }
 
@@ -148,6 +149,9 @@ func grantProblems(t *testing.T, operators []observed) []string {
 				if p.Held {
 					continue // to grant it
 				}
+				if slices.Contains(p.Verbs, "delete") && !readsAgain(report, p) {
+					out = append(out, fmt.Sprintf("%s: %s deletes %s, but cannot get one that has changed since", o.name, p.Account, p.Resource))
+				}
 				for _, verb := range p.Verbs {
 					has[grantedBy(report, p, verb)] = o.name
 				}
@@ -171,6 +175,14 @@ func grantProblems(t *testing.T, operators []observed) []string {
 		}
 	}
 	return out
+}
+
+// readsAgain reports whether an account may read single objects of those that it deletes: a
+// program deletes the version that it has read, and reads it again if that has changed.
+func readsAgain(report explain.Report, deletes explain.Permission) bool {
+	return deletes.Account == "sensor" || slices.ContainsFunc(report.Permissions, func(p explain.Permission) bool {
+		return p.Account == deletes.Account && p.Resource == deletes.Resource && slices.Contains(p.Verbs, "get")
+	})
 }
 
 func excused(g granted) bool {
