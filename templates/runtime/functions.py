@@ -1,6 +1,7 @@
 """The functions of jq that take values."""
 import base64
 import functools
+import hashlib
 import math
 import urllib.parse
 
@@ -206,6 +207,13 @@ def fingerprint(value):
     return f"{first:08x}{second:08x}"
 
 
+def sha256(value):
+    """The SHA-256 of a text in UTF-8, as 64 hexadecimal digits."""
+    text = valid(text_in("sha256", value)).encode()
+    spend(len(text) // 64)
+    return hashlib.sha256(text).hexdigest()
+
+
 def fail_with(value):
     raise ExpressionError(value)
 
@@ -313,7 +321,7 @@ CALLS = {
     "max/0": chosen("max", (-1, 0)), "_max_by/1": chosen("max_by", (-1, 0)),
     "min/0": chosen("min", (1,)), "_min_by/1": chosen("min_by", (1,)),
     "_range/3": ranged, "reverse/0": lambda v: listed(v, cannot("reverse", v))[::-1],
-    "sort/0": lambda v: [item for _, item in sorted_pairs("sort", v)],
+    "sha256/0": sha256, "sort/0": lambda v: [item for _, item in sorted_pairs("sort", v)],
     "_sort_by/1": lambda v, by: [item for _, item in sorted_pairs("sort_by", v, by)],
     "_group_by/1": lambda v, by: grouped(sorted_pairs("group_by", v, by)),
     "unique/0": lambda v: unique(sorted_pairs("unique", v)),

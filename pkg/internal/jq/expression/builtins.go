@@ -89,6 +89,7 @@ var builtins = sync.OnceValue(func() map[string]builtin {
 		"sub/2": fn(str, str, text, free), "sub/3": fn(str, str, text, free, flags),
 		"gsub/2": fn(str, str, text, free), "gsub/3": fn(str, str, text, free, flags),
 		"tostring/0": fn(anything&^null, str), "tojson/0": fn(0, str), "fromjson/0": fn(str, anything), "format/1": fn(0, str, text),
+		"sha256/0":      fn(str, str),                                                                 // in pods
 		"fingerprint/0": fn(0, str), "quantity/0": fn(number|str, number), "semver/0": fn(str, array), // of ownFunctions
 		"cidrhost/1": fn(str, str, num), "cidrsubnet/2": fn(str, str, num, num),
 		"tonumber/0": fn(number|str, number), "toboolean/0": fn(boolean|str, boolean),

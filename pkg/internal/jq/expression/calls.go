@@ -32,7 +32,7 @@ func (a *analyser) call(f *gojq.Func, in value, names *env) result {
 		switch f.Name {
 		case "keys":
 			a.keyed = append(a.keyed, [2]int{from, len(a.reads)})
-		case "fingerprint":
+		case fingerprint, jq.Hash:
 			a.digested = append(a.digested, [2]int{from, len(a.reads)})
 		}
 		return r

@@ -93,7 +93,7 @@ func common(left, right []read) []read {
 // trueOfNothing reports whether a condition is true for an empty object, like `.spec.x
 // == null` and `(.spec.x // 1) > 0`. Such a condition does not show that a path exists.
 func trueOfNothing(scope Scope, q *gojq.Query) bool {
-	q, err := gojq.Parse(bound(scope.variablesOf(q), q.String()))
+	q, _, err := parseOwn(bound(scope.variablesOf(q), q.String()))
 	if err != nil {
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
@@ -293,7 +294,8 @@ func TestFixes(t *testing.T) {
 				tried++
 				query, err := gojq.Parse(unbraced(found.Fix).text)
 				if err == nil {
-					_, err = gojq.Compile(query, gojq.WithVariables(variables()), gojq.WithFunction("fingerprint", 0, 0, func(v any, _ []any) any { return v }))
+					jq.WithHash(query)
+					_, err = gojq.Compile(query, gojq.WithVariables(variables()), jq.HashFunction(), gojq.WithFunction("fingerprint", 0, 0, func(v any, _ []any) any { return v }))
 				}
 				if err != nil {
 					t.Errorf("%s\n%s: %v", line, found.Fix, err)

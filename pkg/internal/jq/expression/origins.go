@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 )
 
 // Each is the element of a path that stands for any item of a list, or any key.
@@ -151,12 +153,15 @@ func (a *analyser) losing(walk func() result) result {
 	return r
 }
 
+// hashes are the functions whose result tells that their input changed, but not what it is.
+var hashes = []string{fingerprint, jq.Hash}
+
 // losingFunctions are those whose result does not have the values of their input and
 // arguments.
-var losingFunctions = []string{
-	"fingerprint", "length", "utf8bytelength", "type", "keys", "not", "has", "in", "any", "all", "isempty", "IN",
+var losingFunctions = append([]string{
+	"length", "utf8bytelength", "type", "keys", "not", "has", "in", "any", "all", "isempty", "IN",
 	"contains", "inside", "test", "startswith", "endswith",
-}
+}, hashes...)
 
 // loses reports whether a filter yields nothing of its input.
 func loses(q *gojq.Query, names *env) bool {
@@ -176,7 +181,7 @@ func loses(q *gojq.Query, names *env) bool {
 	return q.Term.Type == gojq.TermTypeFunc && losesAll(q.Term.Func, names) && q.Term.Func.Name != "keys"
 }
 
-// digests reports whether a filter yields a fingerprint of its input.
+// digests reports whether a filter yields a fingerprint, or another hash, of its input.
 func digests(q *gojq.Query, names *env) bool {
 	switch {
 	case len(q.FuncDefs) > 0 || len(q.Patterns) > 0:
@@ -188,7 +193,7 @@ func digests(q *gojq.Query, names *env) bool {
 	case q.Term.Type == gojq.TermTypeQuery:
 		return digests(q.Term.Query, names)
 	}
-	return q.Term.Type == gojq.TermTypeFunc && q.Term.Func.Name == "fingerprint" && losesAll(q.Term.Func, names)
+	return q.Term.Type == gojq.TermTypeFunc && slices.Contains(hashes, q.Term.Func.Name) && losesAll(q.Term.Func, names)
 }
 
 // losesAll reports whether a function is one of losingFunctions, and not one that the

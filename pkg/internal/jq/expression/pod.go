@@ -722,6 +722,6 @@ var podFunctions = []string{
 	"explode/0", "fingerprint/0", "flatten/0", "flatten/1", "floor/0", "fromdateiso8601/0", "fromjson/0", "has/1", "implode/0", "index/1",
 	"inside/1",
 	"join/1", "keys/0", "length/0", "ltrimstr/1", "max/0", "min/0", "reverse/0", "round/0", "rtrimstr/1",
-	"sort/0", "split/1", "startswith/1", "todateiso8601/0", "tonumber/0", "tostring/0", "trim/0", "type/0", "unique/0",
+	"sha256/0", "sort/0", "split/1", "startswith/1", "todateiso8601/0", "tonumber/0", "tostring/0", "trim/0", "type/0", "unique/0",
 	"_range/3", "_sort_by/1", "_group_by/1", "_unique_by/1", "_min_by/1", "_max_by/1",
 }

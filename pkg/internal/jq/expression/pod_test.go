@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 )
 
 // sampled is the input of the expressions of these tests.
@@ -75,7 +77,7 @@ var inPods = []string{
 	".spec.labels | fingerprint", ".spec | fingerprint", `"" | fingerprint`, "[1.0, 1] | fingerprint",
 	`"100m", "64Mi", "1.5Gi", "2", "1e3", 7, "3k", "0.5", "5E", "2Ei", "-1" | quantity`, `"x" | quantity`, `["1.27.3", "v1.27", "1.27.3-rc.1", "1.27.3-rc.2", "1.28.0+build", "1.9", "2"] | sort_by(semver)`,
 	`"1.x" | semver`, `"10.1.2.3/16" | cidrhost(5, 0, 65535, 65536, -1)`, `"10.0.0.0/8" | cidrsubnet(8; 0, 3, 255, 256)`, `"10.0.0.0/30" | cidrsubnet(3; 0)`, `"x" | cidrhost(1)`,
-	`"😀ü" | fingerprint`,
+	`"😀ü" | fingerprint`, `"", "abc", "😀ü", ("a" * 200) | sha256`, ".spec.list[] | try sha256 catch .", `def sha256: "own"; .spec.name | sha256`, `"/w==" | @base64d | sha256`,
 	// Errors.
 	"try .spec.size.x catch .", "try error(null) catch .", `try ({} - [1, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaéé"]) catch .`, `try ([] | has("a")) catch .`, "try (1 / 0) catch .", `try ("a" * 1e10) catch .`, `try ("x" | tonumber) catch .`, "try {(1): 2} catch .",
 	".spec.size.x", ".spec.name[0]", ".spec.name[-1]", ".spec.name[9]", ".spec.list.x", "1 / 0", "1 % 0", `"a" - "b"`, "{} + 1", "true | length", `"x" | tonumber`, "[1] | join(1)", "[1, 2] | join(1)", `"x" | fromjson`, `1 | startswith("a")`, "{} | sort", "[{}] | join(\",\")", ".spec.size[]", `error("own")`, "error", "null | keys", "{(1): 2}", `"a" | todate`, `"x" | fromdate`,
@@ -197,11 +199,11 @@ func inSensor(t *testing.T, source, on string) (outcome, bool) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	out := outcome{Values: []any{}}
-	query, err := gojq.Parse(p.source)
+	query, _, err := parseOwn(p.source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := gojq.Compile(query, gojq.WithVariables(variables()))
+	code, err := gojq.Compile(query, gojq.WithVariables(variables()), jq.HashFunction())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,13 +19,14 @@ type Program struct {
 	code   *jq.Program
 	reads  reads
 	// carried are those of values that may become a part of the result, as more than a fingerprint or a boolean.
-	carried reads
-	chosen  reads // those and the ones of which the result has the keys
-	shown   reads // of values whose change the result shows
-	needs   []Need
-	waits   func() []*Program // for the needs
-	typ     schema.Type
-	parts   []located
+	carried  reads
+	chosen   reads // those and the ones of which the result has the keys
+	shown    reads // of values whose change the result shows
+	needs    []Need
+	waits    func() []*Program // for the needs
+	typ      schema.Type
+	needsPod bool // see NeedsPod
+	parts    []located
 	// computed are the values of a template that expressions compute.
 	computed []Part
 	apart    func() []compiledPart // the parts
@@ -155,7 +156,7 @@ func plain(v any) (any, error) {
 
 // compile compiles jq that this package generated.
 func compile(source string, r reads) (*Program, error) {
-	query, err := gojq.Parse(source)
+	query, needsPod, err := parseOwn(source)
 	if err != nil {
 		return nil, err
 	}
@@ -163,5 +164,16 @@ func compile(source string, r reads) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{source: source, code: code, reads: r}, nil
+	return &Program{source: source, code: code, reads: r, needsPod: needsPod}, nil
 }
+
+// parseOwn parses jq that this package generated, and reports whether only a pod can run it.
+func parseOwn(source string) (query *gojq.Query, needsPod bool, err error) {
+	if query, err = gojq.Parse(source); err != nil {
+		return nil, false, err
+	}
+	return query, jq.WithHash(query), nil
+}
+
+// NeedsPod reports whether the program calls a function that a pod has and jq has not.
+func (p *Program) NeedsPod() bool { return p.needsPod }

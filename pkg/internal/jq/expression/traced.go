@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/itchyny/gojq"
-
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 )
 
@@ -16,7 +14,7 @@ type Traced struct{ code *jq.Traced }
 // Traced compiles the program again, with a record. It returns nil for a program without
 // branches: every run of it evaluates the same parts.
 func (p *Program) Traced() *Traced {
-	query, err := gojq.Parse(p.source)
+	query, _, err := parseOwn(p.source)
 	if err != nil {
 		return nil
 	}

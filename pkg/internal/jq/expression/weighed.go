@@ -3,8 +3,6 @@ package expression
 import (
 	"context"
 
-	"github.com/itchyny/gojq"
-
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 )
 
@@ -14,7 +12,7 @@ type Weighed struct{ code *jq.Weighed }
 // Weighed compiles the program again, with a count. It returns nil for a program with fewer
 // loops.
 func (p *Program) Weighed(loops int) *Weighed {
-	query, err := gojq.Parse(p.source)
+	query, _, err := parseOwn(p.source)
 	if err != nil {
 		return nil
 	}

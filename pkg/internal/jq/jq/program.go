@@ -27,7 +27,7 @@ func Compile(query *gojq.Query, variables ...string) (*Program, error) {
 func compile(query *gojq.Query, variables []string, options ...gojq.CompilerOption) (*Program, error) {
 	b := &bounder{}
 	query = b.bound(query)
-	options = append(options, gojq.WithVariables(variables))
+	options = append(options, gojq.WithVariables(variables), HashFunction())
 	if b.changes > 0 {
 		options = append(options, guards()...)
 	}

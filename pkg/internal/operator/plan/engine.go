@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
@@ -203,6 +204,11 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 			add(message, append([]string{"children", strconv.Itoa(i)}, path...)...)
 		})
 	}
+	for _, f := range p.Status.Fields {
+		if f.Value.NeedsPod() {
+			add(needsPod, "status")
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(p.Status.ChildPaths)) {
 		if readsAll(p.Status.ChildPaths[name]) {
 			add(readsAllMessage(name), "status")
@@ -210,6 +216,9 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 	}
 	return append(list, storedSecrets(p)...)
 }
+
+// needsPod is why a Sensor cannot run a program for which expression.Program.NeedsPod is true.
+const needsPod = jq.Hash + " needs a pod: jq has no such function"
 
 // countsAnnotations reports whether the API server counts a change of the annotations of
 // objects of a kind as another generation.
@@ -222,7 +231,10 @@ func directChildReasons(p *declared, c Child, inStatus bool, add func(message st
 	if c.Object == nil {
 		return // a child without a template needs logic, which is reported already
 	}
-	copied := func(program *expression.Program, key string) {
+	fits := func(program *expression.Program, key string) {
+		if program != nil && program.NeedsPod() {
+			add(needsPod, key)
+		}
 		reads := readsOf(program)
 		for _, name := range slices.Sorted(maps.Keys(reads)) {
 			if readsAll(reads[name]) {
@@ -233,9 +245,12 @@ func directChildReasons(p *declared, c Child, inStatus bool, add func(message st
 	if len(c.Generate) > 0 {
 		add("only a pod can make random values", "generate")
 	}
-	copied(c.Object, "template")
-	copied(c.When, "when")
-	copied(c.ForEach, "forEach")
+	fits(c.Object, "template")
+	fits(c.When, "when")
+	fits(c.ForEach, "forEach")
+	if c.Ready != nil && c.Ready.NeedsPod() {
+		add(needsPod, "readyWhen")
+	}
 	if c.Adopt && (p.hasUnowned(c.Kind) || p.mayAdoptChild(c)) {
 		add(fmt.Sprintf("only a pod can read whether another custom resource owns a %s to adopt", c.Kind.Kind), "adopt")
 	}
@@ -355,7 +370,7 @@ func workflowReasons(p *declared, d *definition.Definition) []Reason {
 	if logic := d.Operator.Spec.Logic; logic != nil && logic.Hook != nil {
 		list = append(list, Reason{Path: []string{"spec", "logic", "hook"}, Message: "a server needs a pod that stays"})
 	}
-	readsObjects := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, readsObjects)
+	onlyPods := len(p.Patches) > 0 || slices.ContainsFunc(p.Children, onlyInPod)
 	for _, c := range p.Patches {
 		list = append(list, c.notInPod...)
 	}
@@ -363,7 +378,7 @@ func workflowReasons(p *declared, d *definition.Definition) []Reason {
 		list = append(list, c.readyNotInPod...)
 		for _, unfit := range c.notInPod {
 			switch {
-			case readsObjects:
+			case onlyPods:
 				list = append(list, unfit)
 			case secretsInPod(p):
 				unfit.Message += ", and what the Sensor computes would be stored in the Workflow, with the Secret"
