@@ -26,6 +26,7 @@ func (a *analyser) index(v value, i *gojq.Index, in value, names *env) result {
 		key = a.str(i.Str, in, names)
 	} else {
 		key = a.query(i.Start, in, names)
+		a.wants(i.Start, key.value, anything&^boolean, "a key must be")
 	}
 	a.use(key.value)
 	if key.kinds&str != 0 && len(v.from) == 1 && len(v.from[0].path) == 1 && a.listed(v.from[0]) {
