@@ -30,8 +30,10 @@ func withoutAccepted(sources []Source, definitions []diag.Position, findings dia
 		if !defines[s.Name] {
 			continue // its comments are about Argo manifests
 		}
-		files = append(files, accept.File{Name: s.Name, Data: s.Data})
-		read[s.Name] = true
+		if !read[s.Name] { // it can be beside one before it
+			files = append(files, accept.File{Name: s.Name, Data: s.Data})
+			read[s.Name] = true
+		}
 		beside := strings.TrimSuffix(path.Join(path.Dir(s.Name), "x"), "x")
 		for _, f := range findings {
 			rest, inside := strings.CutPrefix(f.File, beside)
