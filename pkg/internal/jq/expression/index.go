@@ -71,7 +71,8 @@ func (a *analyser) slice(v value, i *gojq.Index, in value, names *env) result {
 // field walks v.name. node is the position of the name.
 func (a *analyser) field(v value, name string, node any) value {
 	if k := v.kinds &^ null; k != 0 && k&object == 0 {
-		owner, hint := a.owner(node, v), ""
+		owner := a.owner(node, v)
+		hint := a.ofInput(name, node)
 		if owner == "not" {
 			hint = "write not after the value: VALUE | not"
 		}
@@ -102,6 +103,19 @@ func (a *analyser) field(v value, name string, node any) value {
 		found.absent = &absence{found.from[0], node, "it is not required and has no default", found.kinds&^null == object}
 	}
 	return found
+}
+
+// ofInput returns the hint that a field is one of the input, which is . before the first | only;
+// "" if it is none.
+func (a *analyser) ofInput(name string, node any) string {
+	if name != "spec" && name != "metadata" && name != "status" || a.scope.Input == nil || !slices.Contains(a.scope.Input.Fields(), name) {
+		return ""
+	}
+	before, isField := strings.CutSuffix(a.text[:a.spans[node].At], ".")
+	if !isField || before != "" && !strings.ContainsAny(before[len(before)-1:], " \n(|;,:[{") { // a field of what is before it
+		return ""
+	}
+	return "after |, . is another value; write . as $it | at the start, and $it." + name + " here"
 }
 
 // owner returns how messages name the object that a field is read from.
@@ -151,6 +165,8 @@ func (a *analyser) unknownField(v value, name string, node any) {
 		if jq.IsName(best) && jq.IsName(name) {
 			spelling = best
 		}
+	} else if hint := a.ofInput(name, node); hint != "" && !atRoot {
+		what.sentence = hint
 	} else if 0 < len(fields) && len(fields) <= 14 {
 		what.sentence = "fields: " + strings.Join(fields, ", ")
 	}

@@ -193,7 +193,11 @@ func (c *templates) wantText(e *expr) {
 	if e.absent == nil {
 		return
 	}
-	c.warn(e, "null cannot be part of a string", c.orWhen(e.absent, e.withDefault()))
+	hint := e.withDefault()
+	if len(e.path) == 2 && e.path[0] == "metadata" && (e.path[1] == "name" || e.path[1] == "namespace") {
+		hint = e.given() // an empty part makes a name that is not valid
+	}
+	c.warn(e, "null cannot be part of a string", c.orWhen(e.absent, hint))
 	if fix := c.orNull(); c.scope.Omits && fix != "" {
 		p := &c.problems[len(c.problems)-1]
 		p.Fix, p.FixAt, p.FixEnd = fix, 0, len(c.text)
@@ -237,11 +241,15 @@ func (c *templates) wantNeeded(n node, path []string) {
 	if n.expr == nil || n.expr.absent == nil {
 		return
 	}
-	hint := n.expr.withDefault()
-	if read := n.expr.absent.read.String(); strings.HasPrefix(read, ".spec.") {
-		hint = "in the schema, write required=true or a default for " + read
+	c.warn(n.expr, c.field(path)+" is required", c.orWhen(n.expr.absent, n.expr.given()))
+}
+
+// given returns a hint to have a value always.
+func (e *expr) given() string {
+	if read := e.absent.read.String(); strings.HasPrefix(read, ".spec.") {
+		return "in the schema, write required=true or a default for " + read
 	}
-	c.warn(n.expr, c.field(path)+" is required", c.orWhen(n.expr.absent, hint))
+	return e.withDefault()
 }
 
 // wantItem warns of an item of a list that can be null where the API server rejects null.
