@@ -151,6 +151,7 @@ func refused(r *problem.Report, errs field.ErrorList) {
 		if at == "<nil>" {
 			at = ""
 		}
+		value, _ := err.BadValue.(string)
 		r.Problems = append(
 			r.Problems,
 			problem.Problem{
@@ -160,6 +161,7 @@ func refused(r *problem.Report, errs field.ErrorList) {
 				Message:  errorText(err),
 				Hint:     remedy(err),
 				Required: err.Type == field.ErrorTypeRequired,
+				Value:    value,
 			},
 		)
 	}

@@ -150,7 +150,7 @@ func (d *Definition) PositionOfKey(path ...string) diag.Position {
 }
 
 // Written reports whether there is a value at a path.
-func (d *Definition) Written(path ...string) bool { return d.positions.Written(path) }
+func (d *Definition) Written(path ...string) bool { return d.positions.Written(d.origin(path)) }
 
 // Rewritten returns the string at a path, as YAML, with other text in the place of the
 // bytes from one offset to another.

@@ -86,6 +86,7 @@ type childProblem struct {
 	problem.Problem
 	key    string   // template, when or forEach
 	at     []string // below the key
+	entry  string   // of the mapping there; "" is all of it
 	offset int      // of an expression in the text there; 0 is the whole value
 	// exceedsLimit: the evaluation exceeded a limit. It is an error even if only
 	// some values cause it: the Sensor has no limits, so it would block every
@@ -217,6 +218,9 @@ func (t *run) causes(path []string) []*cause {
 // position returns the place of a problem in the definition.
 func (t *run) position(path []string, p childProblem) diag.Position {
 	path = slices.Concat(path, []string{p.key}, p.at)
+	if p.entry != "" && t.d.Written(append(slices.Clip(path), p.entry)...) {
+		path = append(path, p.entry)
+	}
 	if p.offset > 0 {
 		return t.d.PositionIn(p.offset, path...)
 	}
@@ -326,10 +330,26 @@ func (t *run) problemsIn(r rendering) []childProblem {
 	problems := r.problems
 	for _, object := range r.objects {
 		for _, p := range t.validator.validate(object) {
-			problems = append(problems, childProblem{Problem: p, key: "template", at: p.Segments()})
+			problems = append(problems, childProblem{Problem: p, key: "template", at: p.Segments(), entry: entryOf(object, p)})
 		}
 	}
 	return problems
+}
+
+// entryOf returns the entry of a mapping of texts, such as labels, that has a problem: the API
+// server names only the mapping, and the key or the value that it does not accept.
+func entryOf(object map[string]any, p problem.Problem) string {
+	fields, _ := schema.ValueAt(object, p.Segments()...).(map[string]any)
+	var keys []string
+	for key, value := range fields {
+		if p.Value != "" && (key == p.Value || value == p.Value) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) != 1 {
+		return ""
+	}
+	return keys[0]
 }
 
 // certain reports whether a child whose template has errors has a problem that does not
