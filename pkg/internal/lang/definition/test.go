@@ -196,20 +196,17 @@ func (c *testChecker) objectFile(name string, p source.Path) []map[string]any {
 	if !ok {
 		return nil
 	}
-	docs, found := source.Load(path.Join(path.Dir(c.in.Name), name), data, func([]byte) bool { return true })
+	objects, found := source.Objects(source.Input{Name: path.Join(path.Dir(c.in.Name), name), Data: data}, source.NotEmpty)
 	c.found = append(c.found, found...)
 	var out []map[string]any
-	for _, doc := range docs {
-		c.found = append(c.found, doc.Found...)
-		dec := source.NewDecoder(doc.File, &c.found)
-		fields, _ := dec.Any(doc.Root, nil).(map[string]any)
-		if problem := MissingName(fields); problem != "" {
-			c.found.Add(doc.Of(doc.Root), diag.MissingKey, "the object "+problem, "")
+	for _, o := range objects {
+		if problem := MissingName(o.Fields); problem != "" {
+			c.found.Add(o.Position(""), diag.MissingKey, "the object "+problem, "")
 			continue
 		}
-		out = append(out, fields)
+		out = append(out, o.Fields)
 	}
-	if len(docs) == 0 && len(found) == 0 {
+	if len(objects) == 0 && len(found) == 0 {
 		c.add(p, diag.WrongKind, name+" contains no object", "write an object into it")
 	}
 	return out
@@ -257,7 +254,9 @@ func MissingName(o map[string]any) string {
 		value any
 		key   string
 	}{{o["apiVersion"], "apiVersion"}, {o["kind"], "kind"}, {metadata["name"], "metadata.name"}} {
-		if text, ok := one.value.(string); !ok || text == "" {
+		if text, ok := one.value.(string); !ok && one.value != nil {
+			return fmt.Sprintf("has a %s that is no text, but %v: quote it", one.key, one.value)
+		} else if text == "" {
 			return "has no " + one.key
 		}
 	}
