@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
@@ -94,7 +95,7 @@ func (c cycles) findings(sources []Source) diag.List {
 		held := ""
 		for _, m := range loop {
 			reported[m] = true
-			steps = append(steps, "operator "+m.operator+" makes a "+m.kind)
+			steps = append(steps, "operator "+m.operator+" makes "+article.With(m.kind))
 			if m.conditional {
 				held = fmt.Sprintf("; the conditions were true %d times in a row", rounds)
 			}

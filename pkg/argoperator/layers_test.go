@@ -62,6 +62,7 @@ var wings = []wing{
 			at("base/place"),
 			at("base/process", "base/place"),
 			at("base/imagename"),
+			at("base/article"),
 			{path: "pkg/diag", inside: []string{"base/terminal"}},
 		},
 	},

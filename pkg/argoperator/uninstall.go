@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -81,9 +82,9 @@ func (o Operator) leftovers(stage Stage, defined bool) []string {
 		notes = append(
 			notes,
 			fmt.Sprintf(
-				"operator %s: a %s with the finalizer %s cannot be deleted until you remove the finalizer",
+				"operator %s: %s with the finalizer %s cannot be deleted until you remove the finalizer",
 				o.Name,
-				kind,
+				article.With(kind),
 				finalizer,
 			),
 		)

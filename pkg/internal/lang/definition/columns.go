@@ -7,6 +7,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/lang/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
@@ -113,7 +114,7 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 		c.add(
 			p,
 			diag.BadPath,
-			fmt.Sprintf("%s is %s, want %s", text, shortschema.Article(shortschema.KindOf(schema)), shortschema.Article(kind)),
+			fmt.Sprintf("%s is %s, want %s", text, article.With(shortschema.KindOf(schema)), article.With(kind)),
 			"",
 		)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/lang/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
@@ -80,9 +81,9 @@ func (c *checker) contradictions() {
 							".[]",
 							"[]",
 						),
-						shortschema.Article(found.before),
+						article.With(found.before),
 						earlier.Name,
-						shortschema.Article(found.after),
+						article.With(found.after),
 						v.Name,
 					),
 					"give it one type in all versions that are served, use another name for the new field, or stop serving one version: "+

@@ -14,6 +14,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -85,7 +86,7 @@ func Conform(s *props, v any) string {
 		if s.Nullable || KindOf(s) == "any" {
 			return ""
 		}
-		return fmt.Sprintf("null is not %s", Article(KindOf(s)))
+		return fmt.Sprintf("null is not %s", article.With(KindOf(s)))
 	}
 	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(e apiextensionsv1.JSON) bool { return reflect.DeepEqual(decodeJSON(e), v) }) {
 		return fmt.Sprintf("%s is not in enum", show(v))
@@ -133,7 +134,7 @@ func conformNumber(s *props, v any) string {
 	f, ok := v.(float64)
 	switch {
 	case !ok || s.Type == "integer" && f != math.Trunc(f):
-		return fmt.Sprintf("%s is not %s", show(v), Article(s.Type))
+		return fmt.Sprintf("%s is not %s", show(v), article.With(s.Type))
 	case s.Minimum != nil && (f < *s.Minimum || s.ExclusiveMinimum && f == *s.Minimum):
 		return fmt.Sprintf("%s is below minimum %g", show(v), *s.Minimum)
 	case s.Maximum != nil && (f > *s.Maximum || s.ExclusiveMaximum && f == *s.Maximum):
@@ -204,12 +205,3 @@ func conformObject(s *props, v any) string {
 
 // show formats a value for a message.
 func show(v any) string { return source.Shorten(string(RawJSON(v).Raw)) }
-
-// Article returns a kind with its article.
-func Article(kind string) string {
-	switch kind {
-	case "integer", "array", "object", "int-or-string", "any":
-		return "an " + kind
-	}
-	return "a " + kind
-}

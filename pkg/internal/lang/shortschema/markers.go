@@ -12,6 +12,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -540,7 +541,7 @@ func literal(s *props, text string) (any, error) {
 	case err != nil && (kind == "array" || kind == "map" || kind == "object"):
 		return flow(s, text)
 	case err != nil:
-		return nil, fmt.Errorf("%q is not %s", text, Article(kind))
+		return nil, fmt.Errorf("%q is not %s", text, article.With(kind))
 	}
 	return json.RawMessage(text), nil
 }
@@ -550,7 +551,7 @@ func literal(s *props, text string) (any, error) {
 func flow(s *props, text string) (any, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 {
-		return nil, fmt.Errorf("%q is not %s", text, Article(KindOf(s)))
+		return nil, fmt.Errorf("%q is not %s", text, article.With(KindOf(s)))
 	}
 	return flowValue(s, doc.Content[0])
 }

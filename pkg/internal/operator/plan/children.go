@@ -12,6 +12,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
@@ -271,7 +272,7 @@ func (c *compiler) namespaced(in v1alpha1.Child, at []string) {
 		return
 	}
 	c.findings.Add(c.d.Position(at...), diag.MissingKey,
-		fmt.Sprintf("a %s has no namespace, so metadata.namespace of the %s is missing", c.api.Kind.Kind, in.Kind),
+		fmt.Sprintf("%s has no namespace, so metadata.namespace of the %s is missing", article.With(c.api.Kind.Kind), in.Kind),
 		c.namespaceHint())
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
@@ -185,7 +186,7 @@ func directReasons(p *declared, d *definition.Definition) []Reason {
 	}
 	inStatus := p.hasStateField(d)
 	if !inStatus && countsAnnotations(p.API.Kind) {
-		add("it keeps what it observes in annotations, which the API server counts as another generation of a "+p.API.Kind.Kind+
+		add("it keeps what it observes in annotations, which the API server counts as another generation of "+article.With(p.API.Kind.Kind)+
 			": it would react to itself without end", "api", "existing")
 	}
 	for i, c := range p.Children {
@@ -252,7 +253,7 @@ func directChildReasons(p *declared, c Child, inStatus bool, add func(message st
 		add(needsPod, "readyWhen")
 	}
 	if c.Adopt && (p.hasUnowned(c.Kind) || p.mayAdoptChild(c)) {
-		add(fmt.Sprintf("only a pod can read whether another custom resource owns a %s to adopt", c.Kind.Kind), "adopt")
+		add(fmt.Sprintf("only a pod can read whether another custom resource owns %s to adopt", article.With(c.Kind.Kind)), "adopt")
 	}
 	if why, key, listed := listedReason(p, c); listed && !inStatus {
 		add(why+", and the status of this kind cannot store a list of them", key...)

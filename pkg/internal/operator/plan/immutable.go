@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
@@ -77,8 +78,8 @@ func (f immutableField) message(kind string, ignored bool) string {
 	if ignored {
 		then = "ignores"
 	}
-	return fmt.Sprintf("%s of a %s is immutable, but %s %s: the API server %s the update",
-		f.field, kind, strings.Join(names, " and "), can, then)
+	return fmt.Sprintf("%s of %s is immutable, but %s %s: the API server %s the update",
+		f.field, article.With(kind), strings.Join(names, " and "), can, then)
 }
 
 func (c *compiler) immutableFields(

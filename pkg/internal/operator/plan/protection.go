@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 )
@@ -262,9 +263,9 @@ func unprotected(p *decided, d *definition.Definition) diag.List {
 			at,
 			diag.NoAdmissionPolicy,
 			fmt.Sprintf(
-				"users who can edit a %s can change the annotations that identify its children, and so make the operator change or "+
+				"users who can edit %s can change the annotations that identify its children, and so make the operator change or "+
 					"delete other objects",
-				p.API.Kind.Kind,
+				article.With(p.API.Kind.Kind),
 			),
 			"remove install.admissionPolicies, or write your own policy that protects annotations of "+p.annotationPrefix(),
 		)
@@ -274,23 +275,29 @@ func unprotected(p *decided, d *definition.Definition) diag.List {
 			at,
 			diag.NoAdmissionPolicy,
 			fmt.Sprintf(
-				"users who can edit the status of a %s can change the observed state of its children, and so make the operator change or "+
+				"users who can edit the status of %s can change the observed state of its children, and so make the operator change or "+
 					"delete other objects",
-				p.API.Kind.Kind,
+				article.With(p.API.Kind.Kind),
 			),
 			"remove install.admissionPolicies, or write your own policy that protects status.children",
 		)
 	}
 	for _, k := range p.unownedKinds() {
 		findings.Warn(at, diag.NoAdmissionPolicy,
-			fmt.Sprintf("users who can edit a %s can label it as a child, and so make the operator change or delete it", k.Kind),
+			fmt.Sprintf(
+				"users who can edit %s can label it as a child, and so make the operator change or delete it",
+				article.With(k.Kind),
+			),
 			"remove install.admissionPolicies, or write your own policy that protects the label "+OwnerUID)
 	}
 	for i, c := range p.Children {
 		first := slices.IndexFunc(p.Children, func(o Child) bool { return o.Kind == c.Kind && o.Replaced != nil }) == i
 		if first && !slices.Contains(p.unownedKinds(), c.Kind) {
 			findings.Warn(at, diag.NoAdmissionPolicy,
-				fmt.Sprintf("users who can edit a %s can change its annotations, and so make the operator replace it", c.Kind.Kind),
+				fmt.Sprintf(
+					"users who can edit %s can change its annotations, and so make the operator replace it",
+					article.With(c.Kind.Kind),
+				),
 				"remove install.admissionPolicies, or write your own policy that protects the annotation "+fixedAnnotation)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
@@ -33,7 +34,7 @@ func (c *compiler) replaced(child *Child, in v1alpha1.Child, path []string) {
 	fixed, sealed := c.fixedFields(child.Kind, in), c.sealedFields(child.Kind, in)
 	if _, builtin := schema.Builtin(in.APIVersion, in.Kind); builtin && len(fixed)+len(sealed) == 0 {
 		c.findings.Add(c.d.Position(append(slices.Clone(path), "update")...), diag.BadValue,
-			fmt.Sprintf("update: Recreate has no effect: no field of a %s is immutable", in.Kind),
+			fmt.Sprintf("update: Recreate has no effect: no field of %s is immutable", article.With(in.Kind)),
 			"remove update; changes are applied in place")
 		return
 	}

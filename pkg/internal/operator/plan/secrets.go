@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
@@ -376,9 +377,9 @@ func readers(k Kind, field string) string {
 	case field == "metadata.name" || field == "metadata.namespace":
 		return "names are in the status, in Events and in logs"
 	case k.Namespaced && slices.Contains(viewed, k.Group):
-		return fmt.Sprintf("everyone who can read a %s can read it, for example with the ClusterRole view", k.Kind)
+		return fmt.Sprintf("everyone who can read %s can read it, for example with the ClusterRole view", article.With(k.Kind))
 	}
-	return fmt.Sprintf("everyone who can read a %s can read it", k.Kind)
+	return fmt.Sprintf("everyone who can read %s can read it", article.With(k.Kind))
 }
 
 // keepSecret returns what to write instead of a value.

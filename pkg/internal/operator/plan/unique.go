@@ -30,21 +30,22 @@ func (c *compiler) unique(child Child, children []Child, at ...string) {
 	if c.api.Kind.Namespaced && child.SameNamespace || slices.ContainsFunc(identity, distinct("namespace")) {
 		all = "all in a namespace"
 	}
+	its := strings.TrimPrefix(c.scope.Name, "the ")
 	switch others := othersOf(identity); {
 	case !own && others == "":
 		c.findings.Add(name, diag.Uniqueness,
-			fmt.Sprintf("metadata.name does not contain the name of its %s: %s would share one child", c.scope.Name, all),
+			fmt.Sprintf("metadata.name does not contain the name of its %s: %s would share one child", its, all),
 			"add ${ .metadata.name } to it")
 	case !own:
 		c.findings.Warn(name, diag.Uniqueness,
 			fmt.Sprintf("metadata.name does not contain the name of its %s: two of them with the same value in %s would share one child",
-				c.scope.Name, others),
+				its, others),
 			"add ${ .metadata.name } to it; if each value is used once, accept this: the operator leaves an object to its first owner")
 	case c.api.Kind.Namespaced && !(child.Kind.Namespaced && child.SameNamespace) &&
 		!slices.ContainsFunc(identity, distinct("namespace", "uid")):
 		c.findings.Warn(name, diag.Uniqueness,
 			fmt.Sprintf("metadata.name does not contain the namespace of its %s: two of them with the same name, in two namespaces, "+
-				"would share one child", c.scope.Name),
+				"would share one child", its),
 			JoinHint)
 	}
 }

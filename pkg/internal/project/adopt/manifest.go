@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -246,10 +247,8 @@ func counted(kinds []string) string {
 		switch n := count[kind]; {
 		case n > 1:
 			said = append(said, fmt.Sprintf("%d of kind %s", n, kind))
-		case strings.ContainsAny(kind[:1], "AEIO"):
-			said = append(said, "an "+kind)
 		default:
-			said = append(said, "a "+kind)
+			said = append(said, article.With(kind))
 		}
 	}
 	if last := len(said) - 1; last > 0 {

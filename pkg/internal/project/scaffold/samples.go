@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
@@ -52,7 +53,12 @@ func (p *page) learn(d *definition.Definition, findings diag.List) (notes []stri
 	if builtin, taken := schema.FindBuiltinNamed(p.API.Kind); taken {
 		notes = append(
 			notes,
-			fmt.Sprintf("every cluster also has a %s of %s; to kubectl, the new one is %s", p.API.Kind, builtin.APIVersion(), p.Resource),
+			fmt.Sprintf(
+				"every cluster also has %s of %s; to kubectl, the new one is %s",
+				article.With(p.API.Kind),
+				builtin.APIVersion(),
+				p.Resource,
+			),
 		)
 	}
 	return notes, nil

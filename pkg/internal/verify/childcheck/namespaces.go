@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
@@ -101,8 +102,8 @@ func (r *reach) name(w target) {
 	if !free || slices.ContainsFunc(sources, own) || !exists && (!startsComputed(w.text("name")) || source.Path == ".metadata.name") {
 		return
 	}
-	r.warn(append(w.at, "name"), "metadata.name depends on %s: %s can %s a %s of any name with the permissions of the operator",
-		source, source.By, w.verb, w.child.Kind.Kind)
+	r.warn(append(w.at, "name"), "metadata.name depends on %s: %s can %s %s of any name with the permissions of the operator",
+		source, source.By, w.verb, article.With(w.child.Kind.Kind))
 }
 
 // beside warns of the name of an existing object in the namespace of the custom resource: its author may have no rights
@@ -117,8 +118,8 @@ func (r *reach) beside(w target) {
 		hint += ", or remove adopt: true"
 	}
 	r.findings.Warn(r.d.Position(append(w.at, "name")...), diag.UnrestrictedTarget,
-		fmt.Sprintf("metadata.name depends on %s: %s can %s a %s of any name in the namespace of the %s, with the permissions of the "+
-			"operator", source, source.By, w.verb, w.child.Kind.Kind, r.p.API.Kind.Kind),
+		fmt.Sprintf("metadata.name depends on %s: %s can %s %s of any name in the namespace of the %s, with the permissions of the "+
+			"operator", source, source.By, w.verb, article.With(w.child.Kind.Kind), r.p.API.Kind.Kind),
 		fmt.Sprintf("%s; if these users may change every %s there anyway, accept this", hint, w.child.Kind.Kind))
 }
 
@@ -139,8 +140,8 @@ func (r *reach) related(one plan.Related, namespace string, at []string) {
 		program, value = one.Selection, "the selection in all namespaces"
 	}
 	if source, free := firstFree(r.flow.Program(plan.Child{}, program)); free {
-		r.warn(append(at, "namespace"), "%s depends on %s: %s can read a %s of any namespace with the permissions of the operator",
-			value, source, source.By, one.Kind.Kind)
+		r.warn(append(at, "namespace"), "%s depends on %s: %s can read %s of any namespace with the permissions of the operator",
+			value, source, source.By, article.With(one.Kind.Kind))
 	}
 }
 
