@@ -172,7 +172,7 @@ func parseOwn(source string) (query *gojq.Query, needsPod bool, err error) {
 	if query, err = gojq.Parse(source); err != nil {
 		return nil, false, err
 	}
-	return query, jq.WithHash(query), nil
+	return query, jq.WithHash(query, variables()...), nil
 }
 
 // NeedsPod reports whether the program calls a function that a pod has and jq has not.

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 
 	"github.com/itchyny/gojq"
 )
@@ -14,32 +13,26 @@ const Hash = "sha256"
 
 const hashName = "%sha256"
 
-// WithHash changes the calls of Hash to HashFunction, which Compile adds, and reports whether
-// there are any. A program that defines a function of this name keeps its own.
-func WithHash(query *gojq.Query) bool {
-	var calls []*gojq.Func
-	own := false
+// WithHash defines Hash before a query that calls it, and reports whether it did. Calls of a
+// function of this name that the query itself defines need nothing.
+func WithHash(query *gojq.Query, variables ...string) bool {
+	calls := false
 	Walk(query, func(node any) bool {
-		switch node := node.(type) {
-		case *gojq.Query:
-			own = own || slices.ContainsFunc(node.FuncDefs, func(d *gojq.FuncDef) bool { return d.Name == Hash })
-		case *gojq.Func:
-			if node.Name == Hash && len(node.Args) == 0 {
-				calls = append(calls, node)
-			}
-		}
-		return !own
+		f, ok := node.(*gojq.Func)
+		calls = calls || ok && f.Name == Hash && len(f.Args) == 0
+		return !calls
 	})
-	if own {
+	if !calls {
 		return false
 	}
-	for _, call := range calls {
-		call.Name = hashName
+	if _, err := Compile(query, variables...); err == nil {
+		return false
 	}
-	return len(calls) > 0
+	query.FuncDefs = append([]*gojq.FuncDef{{Name: Hash, Body: call(hashName)}}, query.FuncDefs...)
+	return true
 }
 
-// HashFunction is that function.
+// HashFunction is what it calls. Compile has it.
 func HashFunction() gojq.CompilerOption { return gojq.WithFunction(hashName, 0, 0, hash) }
 
 // hash returns the SHA-256 of a text in UTF-8, as 64 hexadecimal digits.

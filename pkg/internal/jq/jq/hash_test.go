@@ -14,8 +14,9 @@ func TestHash(t *testing.T) {
 	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	for source, want := range map[string]any{
 		`"abc" | sha256`: abc, `{a: "abc"} | "\(.a | sha256)"`: abc, `def f: sha256; "abc" | f`: abc,
-		`[1 | try sha256 catch .][0]`:       "sha256 cannot be applied to: number (1)",
-		`def sha256: "own"; "abc" | sha256`: "own",
+		`[1 | try sha256 catch .][0]`:                        "sha256 cannot be applied to: number (1)",
+		`def sha256: "own"; "abc" | sha256`:                  "own",
+		`[(def sha256: "own"; sha256), ("abc" | sha256)][1]`: abc,
 	} {
 		query, err := gojq.Parse(source)
 		if err != nil {
