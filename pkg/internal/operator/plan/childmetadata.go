@@ -3,7 +3,6 @@ package plan
 import (
 	"encoding/json"
 	"maps"
-	"reflect"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -39,34 +38,32 @@ func (c *compiler) commonForPod(children []Child) json.RawMessage {
 }
 
 // overCommon returns a template with those labels and annotations of all children that the
-// definition could not add to it: one of both is an expression.
-func (c *compiler) overCommon(template map[string]any) map[string]any {
+// definition could not add to it, because one of both is an expression; and the template's own.
+func (c *compiler) overCommon(template map[string]any) (over, own map[string]any) {
 	metadata, _ := template["metadata"].(map[string]any)
+	own = map[string]any{}
 	for field, common := range c.common {
 		_, isMap := common.(map[string]any)
-		own := metadata[field]
-		if _, both := own.(map[string]any); own == nil || isMap && both || reflect.DeepEqual(own, common) {
-			continue
+		_, mine := metadata[field].(map[string]any)
+		same := !isMap && !mine && metadata[field] == common // the definition has put it there
+		if metadata[field] != nil && !(isMap && mine) && !same {
+			own[field] = metadata[field]
 		}
-		metadata, template = maps.Clone(metadata), maps.Clone(template)
-		metadata[field], template["metadata"] = expression.Over(common, own), metadata
 	}
-	return template
+	if len(own) == 0 {
+		return template, nil
+	}
+	metadata, over = maps.Clone(metadata), maps.Clone(template)
+	for field := range own {
+		metadata[field] = expression.Over(c.common[field], own[field])
+	}
+	over["metadata"] = metadata
+	return over, own
 }
 
 // whereWritten returns the problems of a template, where those of what overCommon has added are
-// those of what the definition has in this place: commonMetadata reports the others.
-func whereWritten(
-	problems []expression.Problem, written, template map[string]any, scope expression.Scope, want schema.Type,
-) []expression.Problem {
-	before, _ := written["metadata"].(map[string]any)
-	after, _ := template["metadata"].(map[string]any)
-	own := map[string]any{}
-	for field := range after {
-		if !reflect.DeepEqual(before[field], after[field]) {
-			own[field] = before[field]
-		}
-	}
+// those of the template's own: commonMetadata reports the others.
+func whereWritten(problems []expression.Problem, own map[string]any, scope expression.Scope, want schema.Type) []expression.Problem {
 	if len(own) == 0 {
 		return problems
 	}

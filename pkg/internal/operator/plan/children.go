@@ -206,8 +206,8 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 		return out
 	}
 	at := func(more ...string) []string { return append(slices.Clone(path), more...) }
-	written := in.Template
-	in.Template = c.overCommon(written)
+	var own map[string]any
+	in.Template, own = c.overCommon(in.Template)
 	scope := c.conditions(&out, in, path)
 	scope.Variables = c.variables(in.Variables, scope, at("variables")...)
 	c.compileForPod(&out, in, scope, path)
@@ -226,7 +226,7 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
-	c.report(whereWritten(problems, written, in.Template, scope, childType(c.d, in)), at("template")...)
+	c.report(whereWritten(problems, own, scope, childType(c.d, in)), at("template")...)
 	c.unread(in.Variables, scope.Variables, at("variables")...)
 	if c.draft && out.Object == nil {
 		out.Object, out.Guessed = c.guess(in.Template, problems, scope, childType(c.d, in))

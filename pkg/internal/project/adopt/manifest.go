@@ -244,10 +244,9 @@ func counted(kinds []string) string {
 		}
 	}
 	for _, kind := range order {
-		switch n := count[kind]; {
-		case n > 1:
+		if n := count[kind]; n > 1 {
 			said = append(said, fmt.Sprintf("%d of kind %s", n, kind))
-		default:
+		} else {
 			said = append(said, article.With(kind))
 		}
 	}
