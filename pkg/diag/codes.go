@@ -102,6 +102,7 @@ const (
 	SecretExposed       = "secret-exposed"
 	ExpressionCost      = "expression-cost"
 	EndlessChildren     = "endless-children"
+	EndlessWait         = "endless-wait"
 	ImmutableField      = "immutable-field"
 
 	// What a cluster accepts, and what does not work there.
@@ -204,6 +205,7 @@ func Codes() []Code {
 		{Uniqueness, "Several custom resources, or items of forEach, may share one object: its name does not tell them apart."},
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},
 		{EndlessChildren, "Operators make custom resources of each other, without a condition that ends it."},
+		{EndlessWait, "A child waits for a value of another child that the template of that one does not write."},
 		{ExpressionCost, "The time of an expression grows faster than the custom resource, which may keep a Sensor busy for long."},
 		{SecretExposed, "Users without permission to read Secrets can read their content."},
 		{BadIgnore, "A comment argoperator:ignore has no reason, names an unknown code, or names an error of a definition."},

@@ -19,6 +19,10 @@ func TestRepeated(t *testing.T) {
 		"the text that a hand has changed is no longer wanted": {2000082, differential.Choices{
 			"c0.more": 1, "c0.text.metadata": 3, "c0.text.source": 4, "life.1": 3, "life.1.cr.note": 2, "life.3": 13,
 		}},
+		"a child reads from another one what an annotation did not give": {3501535, differential.Choices{
+			"c0.text.metadata": 3, "c0.text.source": 4, "c1.onDelete": 5, "c1.policy": 1, "c1.text.read.ConfigMapfalse": 7,
+			"c1.text.source": 6, "children": 2,
+		}},
 		"what others wait for is wanted later": {2000834, differential.Choices{
 			"api.form": 7, "c0.kind": 3, "c0.when": 4, "c1.forEach": 4, "c1.text.read.Widgetfalse": 7, "c1.text.source": 7, "children": 1,
 			"cr.0.sample": 5, "field.0": 3, "life.1": 1,

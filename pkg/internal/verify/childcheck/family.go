@@ -42,7 +42,11 @@ func (f *family) hazards() diag.List {
 	var findings diag.List
 	for i, r := range f.runs {
 		if r != nil && r.child.Guessed == nil {
-			findings = slices.Concat(findings, f.scaled(i), f.repeated(i), f.unmatched(i), f.openToAll(i), f.interpreted(i), f.ambiguous(i))
+			for _, rule := range []func(child int) diag.List{
+				f.scaled, f.repeated, f.unmatched, f.openToAll, f.interpreted, f.ambiguous, f.endlessWaits,
+			} {
+				findings = append(findings, rule(i)...)
+			}
 		}
 	}
 	return slices.Concat(findings, f.shared(), f.flips())
