@@ -54,7 +54,7 @@ func checkObjects(t *testing.T, name string, result argoperator.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings, err := lint.Manifests([]source.Input{{Name: name + ".yaml", Data: text}}, nil)
+	findings, _, err := lint.Manifests([]source.Input{{Name: name + ".yaml", Data: text}}, new(lint.Config).Stricter())
 	if err != nil {
 		t.Fatal(err)
 	}

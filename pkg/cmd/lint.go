@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -27,6 +28,13 @@ type lintFlags struct {
 	config string
 	fix    bool
 	server bool
+	strict bool
+
+	diff       bool
+	statistics bool
+	baseline   string
+	rules      bool
+	explain    string
 }
 
 func newLint(s streams) *cobra.Command {
@@ -66,6 +74,14 @@ sends dry runs only, so the cluster stores nothing.`,
   argoperator lint -f . --server`,
 		Args: flags.from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case flags.rules:
+				return printRules(s)
+			case flags.explain != "":
+				return explainRule(s, flags.explain)
+			case flags.diff && !flags.fix:
+				return usagef("--diff shows what --fix would write; add --fix")
+			}
 			if !flags.server {
 				return runLint(cmd.Context(), s, flags)
 			}
@@ -76,7 +92,13 @@ sends dry runs only, so the cluster stores nothing.`,
 	outputVar(cmd, &flags.format, "text", "json", "sarif", "github", "junit")
 	cmd.Flags().StringVar(&flags.config, "config", "", "configuration file (default "+lint.ConfigFile+" if it exists)")
 	serverVar(cmd, &flags.server)
+	cmd.Flags().BoolVar(&flags.strict, "strict", false, "apply all rules, also those that many manifests break on purpose")
 	cmd.Flags().BoolVar(&flags.fix, "fix", false, "fix manifests in place, where only one fix is possible")
+	cmd.Flags().BoolVar(&flags.diff, "diff", false, "with --fix, print the changes as a patch and write nothing")
+	cmd.Flags().StringVar(&flags.baseline, "baseline", "", "report of lint -o json; only findings that it lacks are reported")
+	cmd.Flags().BoolVar(&flags.statistics, "statistics", false, "print the number of findings of each code")
+	cmd.Flags().BoolVar(&flags.rules, "rules", false, "list the rules for manifests")
+	cmd.Flags().StringVar(&flags.explain, "explain", "", "print what a code means, why it matters, and how to fix it")
 	return cmd
 }
 
@@ -85,11 +107,17 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 	if err != nil {
 		return err
 	}
+	if flags.strict {
+		config = config.Stricter()
+	}
 	sources, findings, err := flags.from.read(s.in)
 	if err != nil {
 		return err
 	}
 	definitions, manifests := divide(sources)
+	if flags.diff {
+		return printFixes(s, manifests, config)
+	}
 	if flags.fix {
 		if manifests, err = fixManifests(s, manifests, config); err != nil {
 			return err
@@ -105,9 +133,14 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 		}
 		findings = flags.from.withMissing(orManifest(found), findings, definitions)
 	}
-	more, err := lint.Manifests(manifests, config)
+	more, skipped, err := lint.Manifests(manifests, config)
 	if err != nil {
 		return err
+	}
+	for _, list := range []*diag.List{&findings, &more} {
+		if *list, err = withoutBaseline(s, flags.baseline, *list); err != nil {
+			return err
+		}
 	}
 	if flags.format == "text" || flags.format == "github" { // machines take each place
 		more = more.Grouped()
@@ -116,9 +149,19 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 	if len(definitions)+len(findings) == 0 && !slices.ContainsFunc(manifests, lint.ContainsManifest) {
 		s.say("the list has no object that lint checks")
 	}
+	if flags.statistics {
+		return printStatistics(s, findings)
+	}
 	err = printReport(s, append(definitions, manifests...), findings, flags.format)
-	if flags.format == "text" && len(findings) > 0 {
+	if text := skipped.String(); flags.format == "text" && text != "" {
+		terminal.Fprintf(s.err, "not checked: %s\n", text)
+	}
+	switch {
+	case flags.format != "text":
+	case len(findings) > 0:
 		terminal.Fprintf(s.err, "%s\n", findings.Summary())
+	default:
+		s.say("no findings in %s", lint.Counted(len(definitions)+skipped.Checked, "file", "files"))
 	}
 	return err
 }
@@ -208,7 +251,7 @@ func beside(homes map[string]bool, name string) bool {
 func readLintConfig(s streams, name string) (*lint.Config, error) {
 	file := name
 	if file == "" {
-		file = lint.ConfigFile
+		file = lintConfigFile()
 	}
 	data, err := readFile(file)
 	if errors.Is(err, fs.ErrNotExist) && name == "" {
@@ -224,6 +267,12 @@ func readLintConfig(s streams, name string) (*lint.Config, error) {
 	config, findings := lint.ReadConfig(filepath.ToSlash(file), data)
 	if findings.HasErrors() {
 		return nil, report(s, nil, findings.Sorted())
+	}
+	if dir, err := filepath.Abs(filepath.Dir(file)); name == "" && err == nil {
+		if work, err := os.Getwd(); err == nil {
+			base, _ := filepath.Rel(dir, work)
+			config.Base = filepath.ToSlash(base)
+		}
 	}
 	return config, nil
 }
@@ -253,7 +302,10 @@ func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config
 	return manifests, nil
 }
 
-const rulesPage = "https://github.com/argoperator/argoperator/blob/main/docs/reference/rules.md"
+const (
+	rulesPage       = "https://github.com/argoperator/argoperator/blob/main/docs/reference/rules.md"
+	findingsPageURL = "https://github.com/argoperator/argoperator/blob/main/docs/reference/findings.md"
+)
 
 // linter identifies argoperator in reports.
 func linter() diag.Tool {
@@ -270,7 +322,7 @@ func linter() diag.Tool {
 			diag.ToolRule{
 				Code:    c.Code,
 				Summary: c.Doc,
-				URI:     strings.Replace(rulesPage, "rules", "findings", 1) + "#" + c.Code,
+				URI:     findingsPageURL + "#" + c.Code,
 				Help:    c.Doc,
 			},
 		)

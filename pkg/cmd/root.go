@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 
+	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/internal/base/release"
@@ -29,6 +31,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 
 // run executes one command line and returns its exit code.
 func run(args []string, s streams) int {
+	logrus.SetOutput(io.Discard) // Argo's validators log there
 	root := newRoot(s)
 	root.SetArgs(args)
 	command, err := root.ExecuteC()

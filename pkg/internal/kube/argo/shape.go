@@ -41,7 +41,7 @@ type shaper struct{ kind string }
 type flaw struct {
 	steps               []step
 	code, message, hint string
-	decoder             string // the name of the type, if it has its own decoding
+	decoder             string // the name of the type that has no such field, or its own decoding
 }
 
 func newFlaw(code, format string, args ...any) []flaw {
@@ -138,6 +138,7 @@ func (s shaper) object(t reflect.Type, value any) []flaw {
 
 func unknown(t reflect.Type, key string) []flaw {
 	flaws := newFlaw(diag.UnknownField, "unknown field %q of %s", key, t.Name())
+	flaws[0].decoder = t.Name()
 	flaws[0].hint = diag.DidYouMean(key, slices.Sorted(maps.Keys(known(t).fields)), strings.ToLower)
 	return flaws
 }

@@ -48,6 +48,8 @@ func NewObject(kind schema.GroupVersionKind) manifest.Object {
 		return &wfv1.ClusterWorkflowTemplate{}
 	case Group + "/v1alpha1 CronWorkflow":
 		return &wfv1.CronWorkflow{}
+	case Group + "/v1alpha1 WorkflowEventBinding":
+		return &wfv1.WorkflowEventBinding{}
 	case "monitoring.coreos.com/v1 PodMonitor":
 		return &monitoringv1.PodMonitor{}
 	case "monitoring.coreos.com/v1 PrometheusRule":

@@ -3,6 +3,7 @@ package argo
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -113,7 +114,34 @@ func parametersOf(t Trigger) []Parameter {
 		out = append(out, at(path.Child("payload"), "payload", h.Payload, nil)...)
 		out = append(out, at(path.Child("dynamicHeaders"), "dynamicHeaders", h.DynamicHeaders, nil)...)
 	}
+	return append(out, payloads(t)...)
+}
+
+// payloads returns the parameters of triggers that send messages.
+func payloads(t Trigger) []Parameter {
+	var out []Parameter
+	template := reflect.ValueOf(*t.Template)
+	for i := range template.NumField() {
+		of := template.Field(i)
+		if of.Kind() != reflect.Pointer || of.IsNil() || of.Elem().Kind() != reflect.Struct || of.Interface() == any(t.Template.HTTP) {
+			continue
+		}
+		name, _, _ := strings.Cut(template.Type().Field(i).Tag.Get("json"), ",")
+		if list, ok := fieldOf(of.Elem(), "Payload").([]eventsv1.TriggerParameter); ok {
+			out = append(out, at(t.Path.Child("template", name, "payload"), "payload", list, nil)...)
+		}
+		if list, ok := fieldOf(of.Elem(), "Parameters").([]eventsv1.TriggerParameter); ok && name != "k8s" && name != "argoWorkflow" {
+			out = append(out, at(t.Path.Child("template", name, "parameters"), name, list, nil)...)
+		}
+	}
 	return out
+}
+
+func fieldOf(v reflect.Value, name string) any {
+	if f := v.FieldByName(name); f.IsValid() {
+		return f.Interface()
+	}
+	return nil
 }
 
 func at(path *field.Path, name string, list []eventsv1.TriggerParameter, into any) []Parameter {
@@ -125,9 +153,9 @@ func at(path *field.Path, name string, list []eventsv1.TriggerParameter, into an
 	return out
 }
 
-// segments splits the destination of a parameter at dots; a backslash escapes a
+// Segments splits the destination of a parameter at dots; a backslash escapes a
 // dot.
-func segments(dest string) []string {
+func Segments(dest string) []string {
 	parts := strings.Split(strings.ReplaceAll(dest, `\.`, "\x00"), ".")
 	for i := range parts {
 		parts[i] = strings.ReplaceAll(parts[i], "\x00", ".")
@@ -143,7 +171,7 @@ func (p Parameter) DestError(more int) string {
 	if err != nil {
 		return err.Error()
 	}
-	for _, segment := range segments(p.Dest) {
+	for _, segment := range Segments(p.Dest) {
 		index, err := strconv.Atoi(segment)
 		switch v := value.(type) {
 		case []any:

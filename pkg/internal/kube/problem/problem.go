@@ -25,7 +25,7 @@ type Problem struct {
 	// What code asks of a problem, because it never reads Message and Hint.
 	Required bool   // a value is missing
 	Value    string // the text that is not accepted, if it is one
-	Type     string // the name of the Go type that does not accept the value, such as Quantity; "" for most problems
+	Type     string // the name of the Go type that does not accept the value, such as Quantity, or has no such field; "" for most problems
 }
 
 var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)

@@ -30,6 +30,9 @@ func Builtin(apiVersion, kind string) (Type, bool) {
 	return goType(t), true
 }
 
+// OfGo returns the type of a Go type by its json tags.
+func OfGo(t reflect.Type) Type { return goType(t) }
+
 // hasMetadata distinguishes objects from the options and reviews that the scheme has
 // too.
 func hasMetadata(t reflect.Type) bool {

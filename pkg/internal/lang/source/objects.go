@@ -41,6 +41,54 @@ func Objects(in Input, keep func(text []byte) bool) ([]Object, diag.List) {
 	return out, list
 }
 
+// EachDocument calls do with the text of every document of a file.
+func EachDocument(data []byte, do func(text string)) {
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	if _, ok := parseJSON(text); ok {
+		do(text)
+		return
+	}
+	for _, c := range split(strings.Split(text, "\n")) {
+		if NotEmpty([]byte(c.text)) {
+			do(c.text)
+		}
+	}
+}
+
+// OnlyDocuments returns a file with empty lines in place of the documents that keep rejects.
+func OnlyDocuments(data []byte, keep func(text string) bool) []byte {
+	var out strings.Builder
+	rest := strings.TrimPrefix(string(data), "\ufeff")
+	EachDocument(data, func(text string) {
+		at := strings.Index(rest, text)
+		out.WriteString(rest[:at])
+		if keep(text) {
+			out.WriteString(text)
+		} else {
+			out.WriteString(strings.Repeat("\n", strings.Count(text, "\n")))
+		}
+		rest = rest[at+len(text):]
+	})
+	out.WriteString(rest)
+	return []byte(out.String())
+}
+
+// IsPlain reports whether a document is YAML whose keys are no mappings or lists.
+func IsPlain(text string) bool {
+	roots, err := parseYAML(text)
+	return err == nil && !slices.ContainsFunc(roots, hasCompoundKey)
+}
+
+func hasCompoundKey(n *yaml.Node) bool {
+	for i, inner := range n.Content {
+		isKey := n.Kind == yaml.MappingNode && i%2 == 0
+		if isKey && inner.Kind != yaml.ScalarNode && inner.Kind != yaml.AliasNode || hasCompoundKey(inner) {
+			return true
+		}
+	}
+	return false
+}
+
 // NotEmpty is a keep function for Objects that accepts non-blank texts.
 func NotEmpty(text []byte) bool { return len(bytes.TrimSpace(text)) > 0 }
 

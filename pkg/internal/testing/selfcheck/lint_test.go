@@ -29,6 +29,7 @@ var notRules = map[string]string{
 	codeDependency:        "An EventSource or EventBus that is not in the files may be in the cluster.",
 	codeDuplicate:         "Variants of an object in several files are usual, such as overlays of kustomize.",
 	codeEventSource:       "Only operators are limited to resources, intervals and at least one event.",
+	codeGarbageCollection: "The controller keeps few Workflows of a CronWorkflow, and pods go with their Workflow.",
 	codeGoTemplate:        "Text templates are usual in Sensors; template-reads-environment reports the dangerous ones.",
 	problem.CodeInjection: "Expressions, and tags of names that the API server has validated, are usual in Workflows.",
 	codeMissingPermission: "A program computes the requests.",
@@ -36,9 +37,8 @@ var notRules = map[string]string{
 	codeName:              "Argo accepts the name.",
 	codeNamespace: "The namespace may come from kubectl or kustomize, and the API server ignores that of a " +
 		"cluster-scoped object. The mutant declares Deployments as cluster-scoped, which they are not.",
-	codeParameterDestination: "An event may contain a whole argument.",
-	codeParameterSource:      "A trigger may use a default for one of its events.",
-	codePodMonitor:           "A PodMonitor may select other pods.",
+	codeParameterSource: "A trigger may use a default for one of its events.",
+	codePodMonitor:      "A PodMonitor may select other pods.",
 	codePodSecurity: "Only namespaces that enforce the restricted standard reject the pod; pod-security-violation " +
 		"reports those in the files.",
 	codeRequest:              "The programs are those of argoperator, and so are the parts of a request.",
@@ -106,7 +106,7 @@ func linted(t *testing.T, objects []manifest.Object) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := lint.Manifests([]source.Input{{Name: "operator.yaml", Data: data}}, nil)
+	list, _, err := lint.Manifests([]source.Input{{Name: "operator.yaml", Data: data}}, new(lint.Config).Stricter())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,13 @@ type Config struct {
 	APIVersion string        `yaml:"apiVersion"` // argoperator.dev/v1alpha1
 	Kind       string        `yaml:"kind"`       // LintConfig
 	Targets    TargetsConfig `yaml:"targets"`
+	Profile    string        `yaml:"profile"` // recommended, the default, or strict
+	Exclude    []string      `yaml:"exclude"` // files that are not checked, as in files of a rule
 	Rules      []RuleConfig  `yaml:"rules"`
+
+	// Base is the path from the directory of the file to the working directory, where the names of
+	// files begin; patterns begin in the former.
+	Base string `yaml:"-"`
 }
 
 // TargetsConfig sets the versions that the manifests must work with.
@@ -41,6 +47,12 @@ type RuleConfig struct {
 	Reason  string   `yaml:"reason"`  // required
 }
 
+// The profiles: what an expert would change today, and all rules.
+const (
+	recommended = "recommended"
+	strict      = "strict"
+)
+
 const configHint = "begin it with apiVersion: argoperator.dev/v1alpha1 and kind: LintConfig"
 
 // ReadConfig parses a configuration and reports errors as findings.
@@ -56,7 +68,7 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 		findings.Add(diag.Position{File: name}, diag.YAMLSyntax, "not valid YAML, or empty", configHint)
 		return nil, findings
 	}
-	known(root.Content[0], at, &findings, "apiVersion", "kind", "targets", "rules")
+	known(root.Content[0], at, &findings, "apiVersion", "kind", "targets", "profile", "exclude", "rules")
 	if err := root.Decode(&c); err != nil {
 		message, line := source.YAMLError(err)
 		findings.Add(diag.Position{File: name, Line: line}, diag.WrongType, message, "")
@@ -67,6 +79,15 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 	}
 	if _, err := version(c.Targets.ArgoWorkflows); err != nil {
 		findings.Add(at(valueOf(valueOf(root.Content[0], "targets"), "argoWorkflows")), diag.BadValue, err.Error(), `for example "4.0"`)
+	}
+	if !slices.Contains([]string{"", recommended, strict}, c.Profile) {
+		findings.Add(at(valueOf(root.Content[0], "profile")), diag.BadValue, fmt.Sprintf("unknown profile %q", c.Profile),
+			"use "+recommended+" or "+strict)
+	}
+	if exclude := valueOf(root.Content[0], "exclude"); exclude.Kind == yaml.SequenceNode {
+		for i, pattern := range c.Exclude {
+			validPattern(pattern, "exclude", at(exclude.Content[i]), &findings)
+		}
 	}
 	if rules := valueOf(root.Content[0], "rules"); rules.Kind == yaml.SequenceNode {
 		for i, n := range rules.Content {
@@ -97,10 +118,7 @@ func valueOf(n *yaml.Node, key string) *yaml.Node {
 }
 
 func (r RuleConfig) validate(at diag.Position, findings *diag.List) {
-	var codes []string
-	for _, rule := range Rules() {
-		codes = append(codes, rule.Code)
-	}
+	codes := configurable()
 	if !slices.Contains(codes, r.Code) {
 		findings.Add(at, diag.BadValue, fmt.Sprintf("unknown rule %q", r.Code), diag.DidYouMean(r.Code, codes, diag.FoldKey))
 	}
@@ -111,9 +129,13 @@ func (r RuleConfig) validate(at diag.Position, findings *diag.List) {
 		findings.Add(at, diag.MissingKey, "missing reason", "add reason: why you accept these findings")
 	}
 	for _, pattern := range r.Files {
-		if _, err := path.Match(strings.TrimSuffix(pattern, "/**"), ""); err != nil {
-			findings.Add(at, diag.BadValue, fmt.Sprintf("files: invalid pattern %q", pattern), "")
-		}
+		validPattern(pattern, "files", at, findings)
+	}
+}
+
+func validPattern(pattern, key string, at diag.Position, findings *diag.List) {
+	if _, err := path.Match(strings.TrimSuffix(pattern, "/**"), ""); err != nil {
+		findings.Add(at, diag.BadValue, fmt.Sprintf("%s: invalid pattern %q", key, pattern), "")
 	}
 }
 
@@ -139,6 +161,31 @@ func (c *Config) targets() Targets {
 	return Targets{Workflows: v}
 }
 
+// profile returns which rules apply. A rule with a severity applies in each profile.
+func (c *Config) profile() Profile {
+	out := Profile{Targets: c.targets()}
+	if c == nil {
+		return out
+	}
+	out.Strict = c.Profile == strict
+	for _, r := range c.Rules {
+		if r.Severity != "off" {
+			out.Further = append(out.Further, r.Code)
+		}
+	}
+	return out
+}
+
+// Stricter returns a configuration with the profile strict.
+func (c *Config) Stricter() *Config {
+	out := &Config{}
+	if c != nil {
+		*out = *c
+	}
+	out.Profile = strict
+	return out
+}
+
 // apply sets the configured severities and drops the findings of disabled rules.
 func (c *Config) apply(findings []located) []located {
 	if c == nil {
@@ -146,7 +193,9 @@ func (c *Config) apply(findings []located) []located {
 	}
 	var out []located
 	for _, f := range findings {
-		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool { return r.Code == f.Code && r.inFile(f.File) && r.matches(f.in.written) })
+		i := slices.IndexFunc(c.Rules, func(r RuleConfig) bool {
+			return r.Code == f.Code && r.inFile(path.Join(c.Base, f.File)) && r.matches(f.in.written)
+		})
 		switch {
 		case i < 0:
 		case c.Rules[i].Severity == "off":
@@ -159,8 +208,36 @@ func (c *Config) apply(findings []located) []located {
 	return out
 }
 
-func (r RuleConfig) inFile(name string) bool {
-	return len(r.Files) == 0 || slices.ContainsFunc(r.Files, func(pattern string) bool {
+// configurable returns the codes of findings in manifests: those of rules, and of their text.
+func configurable() []string {
+	out := []string{diag.YAMLSyntax, diag.DuplicateKey, diag.WrongType, diag.YAMLAlias, diag.InvalidUTF8, diag.BadExpression, diag.BadValue}
+	for _, rule := range Rules() {
+		out = append(out, rule.Code)
+	}
+	return out
+}
+
+// applied is apply for findings about the text of files.
+func (c *Config) applied(findings diag.List) diag.List {
+	var all []located
+	for _, f := range findings {
+		all = append(all, located{Finding: f})
+	}
+	var out diag.List
+	for _, f := range c.apply(all) {
+		out = append(out, f.Finding)
+	}
+	return out
+}
+
+func (c *Config) excludes(name string) bool {
+	return c != nil && len(c.Exclude) > 0 && matches(c.Exclude, path.Join(c.Base, name))
+}
+
+func (r RuleConfig) inFile(name string) bool { return len(r.Files) == 0 || matches(r.Files, name) }
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		if dir, all := strings.CutSuffix(pattern, "/**"); all {
 			return strings.HasPrefix(name, dir+"/")
 		}

@@ -40,7 +40,7 @@ func (j results) edits(file source.Input) []edit {
 	for _, p := range j.problems {
 		counts := slices.ContainsFunc(j.findings, func(f diag.Finding) bool { return f.Position == p.Position && f.Code == p.Code })
 		if fix := fixes[p.Code]; fix != nil && counts && p.File == file.Name {
-			out = append(out, fix(lines, placeOf(p.in.written, p.path))...)
+			out = append(out, fix(lines, entryOf(p.in.written, p.path))...)
 		}
 	}
 	return out
@@ -71,18 +71,18 @@ func apply(data []byte, edits []edit) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// place is the entry with a problem: its key, which is nil in a list, its value,
+// entry is the entry with a problem: its key, which is nil in a list, its value,
 // and its parent.
-type place struct{ key, value, parent *yaml.Node }
+type entry struct{ key, value, parent *yaml.Node }
 
-func placeOf(o source.Object, path string) place {
+func entryOf(o source.Object, path string) entry {
 	key, value := o.Entry(path)
 	_, parent := o.Entry(path[:max(0, strings.LastIndexAny(path, ".["))])
-	return place{key, value, parent}
+	return entry{key, value, parent}
 }
 
 // fixes are the safe fixes by code.
-var fixes = map[string]func(lines []string, at place) []edit{
+var fixes = map[string]func(lines []string, at entry) []edit{
 	"invalid-retry-strategy": unquote,
 	"deprecated-field":       plural,
 	"invalid-event-type":     upperCase,
@@ -115,7 +115,7 @@ func replaced(lines []string, n *yaml.Node, text string) []edit {
 }
 
 // unquote removes the quotes of a number.
-func unquote(lines []string, at place) []edit {
+func unquote(lines []string, at entry) []edit {
 	if at.value == nil {
 		return nil
 	}
@@ -126,7 +126,7 @@ func unquote(lines []string, at place) []edit {
 }
 
 // upperCase corrects the case of an event type.
-func upperCase(lines []string, at place) []edit {
+func upperCase(lines []string, at entry) []edit {
 	if at.value == nil || !slices.Contains([]string{"ADD", "UPDATE", "DELETE"}, strings.ToUpper(at.value.Value)) {
 		return nil
 	}
@@ -134,7 +134,7 @@ func upperCase(lines []string, at place) []edit {
 }
 
 // dropLine deletes a list entry that has its own line, unless it is the only entry.
-func dropLine(lines []string, at place) []edit {
+func dropLine(lines []string, at entry) []edit {
 	line, from, to, ok := span(lines, at.value)
 	if !ok || at.parent == nil || len(at.parent.Content) < 2 || strings.TrimSpace(lines[line][:from]) != "-" ||
 		strings.TrimSpace(lines[line][to:]) != "" {
@@ -145,7 +145,7 @@ func dropLine(lines []string, at place) []edit {
 
 // plural replaces a deprecated singular field by a list: schedule by schedules,
 // mutex by mutexes.
-func plural(lines []string, at place) []edit {
+func plural(lines []string, at entry) []edit {
 	key, value := at.key, at.value
 	plurals := map[string]string{"schedule": "schedules", "mutex": "mutexes"}
 	if key == nil || plurals[key.Value] == "" {

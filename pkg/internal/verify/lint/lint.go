@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -23,21 +22,20 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
-// ContainsManifest reports whether a file contains an object that a rule checks.
-// For invalid YAML it searches for the apiVersion, except in templates found in a
-// directory.
+// ContainsManifest reports whether a file contains an object that lint checks. In a directory
+// that is one of Argo: others are checked if one of Argo refers to them.
 func ContainsManifest(in source.Input) bool {
-	if in.Lenient && strings.Contains(string(in.Data), "{{-") {
-		return false
+	if in.Lenient {
+		return mentionsArgo(string(in.Data))
 	}
 	in.Lenient = true
 	objects, found := source.Objects(in, source.NotEmpty)
 	for _, o := range objects {
-		if o.Group() == argo.Group || o.Group() == "rbac.authorization.k8s.io" {
+		if o.Group() == argo.Group || o.Group() == "rbac.authorization.k8s.io" || nearMiss(o) != nil {
 			return true
 		}
 	}
-	return found.HasErrors() && strings.Contains(string(in.Data), "apiVersion: "+argo.Group+"/")
+	return found.HasErrors() && mentionsArgo(string(in.Data))
 }
 
 // IsList reports whether a file consists of lists of objects, as kubectl prints them.
@@ -48,6 +46,7 @@ type subject struct {
 	file    string
 	written source.Object
 	object  manifest.Object
+	newer   bool // it has fields that Argo's validators here do not know
 }
 
 // located is a problem of an object as a finding.
@@ -59,9 +58,9 @@ type located struct {
 
 // Manifests checks the objects of all files together. Objects that are not in the
 // files may be in the cluster and are not reported. The configuration may be nil.
-func Manifests(files []source.Input, config *Config) (diag.List, error) {
+func Manifests(files []source.Input, config *Config) (diag.List, Skipped, error) {
 	all, err := run(files, config)
-	return all.findings, err
+	return all.findings, all.skipped, err
 }
 
 // results are all findings in a set of files.
@@ -69,40 +68,79 @@ type results struct {
 	findings diag.List       // the reported ones
 	problems []located       // those that the configuration allows
 	broken   map[string]bool // files with invalid YAML
+	skipped  Skipped
 }
 
 func run(files []source.Input, config *Config) (results, error) {
-	var findings diag.List
-	var problems []located
+	chosen := choose(files, config)
+	all := results{broken: map[string]bool{}, skipped: chosen.skipped}
 	var subjects []subject
-	broken := map[string]bool{}
-	for _, file := range files {
+	var candidates []candidate
+	var problems []located
+	texts := chosen.argo
+	add := func(c candidate) {
+		problems = append(problems, c.locate(c.problems)...)
+		if c.object != nil {
+			subjects = append(subjects, c.subject)
+		}
+	}
+	var refer references
+	for _, file := range chosen.argo {
 		objects, found := source.Objects(file, source.NotEmpty)
-		findings = append(findings, found...)
-		broken[file.Name] = found.HasErrors()
+		all.findings = append(all.findings, found...)
+		all.broken[file.Name] = found.HasErrors()
 		for _, o := range objects {
-			one, wrong, err := newSubject(file.Name, o)
+			c, err := newCandidate(file.Name, o, config.targets())
 			if err != nil {
 				return results{}, err
 			}
-			problems = append(problems, one.locate(wrong)...)
-			if one.object != nil {
-				subjects = append(subjects, one)
+			if file.Lenient && o.Group() != argo.Group && nearMiss(o) == nil {
+				candidates = append(candidates, c)
+				continue
 			}
+			refer.add(c)
+			add(c)
 		}
 	}
+	for _, file := range chosen.others {
+		more, err := refer.candidates(file, config.targets(), &all.skipped)
+		if err != nil {
+			return results{}, err
+		}
+		candidates = append(candidates, more...)
+		texts = append(texts, file)
+	}
+	for _, c := range refer.to(candidates, &all.skipped) {
+		add(c)
+		all.findings = append(all.findings, c.found...)
+	}
+	all.skipped.Checked = filesOf(subjects, all.findings)
+	all.findings = config.applied(all.findings)
 	list := make([]manifest.Object, len(subjects))
 	for i, s := range subjects {
 		list[i] = s.object
 	}
-	for i, wrong := range Objects(list, config.targets()) {
+	for i, wrong := range Objects(list, config.profile()) {
 		problems = append(problems, subjects[i].locate(wrong)...)
 	}
-	problems = config.apply(problems)
-	for _, p := range problems {
-		findings = append(findings, p.Finding)
+	all.problems = config.apply(problems)
+	for _, p := range all.problems {
+		all.findings = append(all.findings, p.Finding)
 	}
-	return results{withoutAccepted(files, subjects, findings).Sorted(), problems, broken}, nil
+	all.findings = withoutAccepted(texts, subjects, all.findings).Sorted()
+	return all, nil
+}
+
+// filesOf counts the files of objects and findings.
+func filesOf(subjects []subject, findings diag.List) int {
+	files := map[string]bool{}
+	for _, s := range subjects {
+		files[s.file] = true
+	}
+	for _, f := range findings {
+		files[f.File] = true
+	}
+	return len(files)
 }
 
 // withoutAccepted returns the findings that no comment in the files accepts.
@@ -121,13 +159,23 @@ func withoutAccepted(files []source.Input, subjects []subject, findings diag.Lis
 	return accept.Without(texts, findings, options)
 }
 
-func newSubject(file string, o source.Object) (subject, []problem.Problem, error) {
+// candidate is an object with the problems of its text.
+type candidate struct {
+	subject
+	problems []problem.Problem
+	found    diag.List
+}
+
+func newCandidate(file string, o source.Object, targets Targets) (candidate, error) {
 	data, err := json.Marshal(withoutServerFields(o.Fields))
 	if err != nil {
-		return subject{}, nil, fmt.Errorf("encoding an object of %s: %w", file, err)
+		return candidate{}, fmt.Errorf("encoding an object of %s: %w", file, err)
 	}
-	object, problems := Decode(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")), data)
-	return subject{file: file, written: o, object: object}, problems, nil
+	object, problems, newer := Decode(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")), data, targets)
+	if p := nearMiss(o); p != nil {
+		problems = append(problems, *p)
+	}
+	return candidate{subject{file, o, object, newer}, problems, nil}, nil
 }
 
 // locate returns problems of the object as findings at the keys of their fields. It drops
@@ -139,6 +187,9 @@ func (s subject) locate(problems []problem.Problem) []located {
 	var out []located
 	for _, p := range problems {
 		if isAccepted(s.written) && slices.Contains([]string{CodeUnknownManifestField, CodeWrongFieldType, CodeInvalidManifest}, p.Code) {
+			continue
+		}
+		if s.newer && p.Code == CodeInvalidManifest {
 			continue
 		}
 		severity := diag.Error

@@ -98,7 +98,7 @@ metadata:
 		{"reports fields that Argo does not have", strings.Replace(sensor, "log: {}", "log: {x: y}", 1), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if list := lintText(t, "-", test.text, nil); (len(list) > 0) != test.want {
+			if list := lintText(t, "-", test.text, &Config{Profile: strict}); (len(list) > 0) != test.want {
 				t.Errorf("findings %v, want any: %v", list, test.want)
 			}
 		})

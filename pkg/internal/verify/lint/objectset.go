@@ -25,6 +25,7 @@ type objectSet struct {
 	accounts map[string][]accountUse               // of service accounts, by name
 	fed      map[*corev1.ConfigMap]map[string]bool // keys of ConfigMaps that Workflows for watched objects read
 	defaults wfv1.WorkflowSpec                     // workflowDefaults of the controller's ConfigMap
+	taint    *taint
 }
 
 // reach describes how events reach a template.
@@ -65,7 +66,23 @@ func newObjectSet(of argo.Objects) *objectSet {
 		}
 		s.record(object)
 	}
+	s.taint = newTaint(s)
 	return s
+}
+
+// referred returns the flows of the templates with a name that a Workflow in a namespace may refer to.
+func (s *objectSet) referred(name string, clusterScope bool, namespace string) map[manifest.Object]flow {
+	out := map[manifest.Object]flow{}
+	if clusterScope {
+		for _, t := range findAll[*wfv1.ClusterWorkflowTemplate](s.all, "", name) {
+			out[t] = s.flowsIn(t)[0]
+		}
+		return out
+	}
+	for _, t := range findAll[*wfv1.WorkflowTemplate](s.all, namespace, name) {
+		out[t] = s.flowsIn(t)[0]
+	}
+	return out
 }
 
 // workflowDefaults returns the spec that the workflow controller merges into every
@@ -180,8 +197,9 @@ type flow struct {
 	spec      wfv1.WorkflowSpec
 	namespace string
 	path      *field.Path
-	whole     bool // runs as a Workflow, and is not only called
-	driven    bool // started by events
+	whole     bool  // runs as a Workflow, and is not only called
+	driven    bool  // started by events
+	written   names // the arguments that events write
 	feed
 }
 
@@ -217,7 +235,7 @@ func (s *objectSet) sensorFlows(sensor *eventsv1.Sensor) []flow {
 		}
 		out = append(out, flow{
 			spec: wf.Spec, namespace: argo.NamespaceOf(wf, sensor), path: path.Child("spec"), whole: true, driven: true,
-			feed: feed{fed: len(t.ObjectParameters()) > 0, changes: s.changes(sensor, t)},
+			feed: feed{fed: len(t.ObjectParameters()) > 0, changes: s.changes(sensor, t)}, written: written(t, wf),
 		})
 	}
 	return out

@@ -182,8 +182,44 @@ func (i *inspection) keysBelow(at *field.Path, value any) {
 			}
 		}
 		for key, inner := range v {
+			if ref, ok := inner.(map[string]any); ok && isSelector(key, ref) {
+				i.secretKey(at.Child(key, "key"), stringOf(ref, "name"), stringOf(ref, "key"))
+			}
 			i.keysBelow(at.Child(key), inner)
 		}
+		if volume, ok := v["secret"].(map[string]any); ok && volume["optional"] != true {
+			items, _ := volume["items"].([]any)
+			for n, item := range items {
+				if item, ok := item.(map[string]any); ok {
+					i.secretKey(at.Child("secret", "items").Index(n).Child("key"), stringOf(volume, "secretName"), stringOf(item, "key"))
+				}
+			}
+		}
+	}
+}
+
+// isSelector reports whether an object selects the key of a Secret.
+func isSelector(field string, ref map[string]any) bool {
+	_, name := ref["name"].(string)
+	_, key := ref["key"].(string)
+	rest := len(ref) - 2
+	if _, optional := ref["optional"]; optional {
+		rest--
+	}
+	return name && key && rest == 0 && ref["optional"] != true && !strings.Contains(strings.ToLower(field), "configmap")
+}
+
+// secretKey reports a key that none of the Secrets with the name has. Those with an owner, or without
+// data, are filled by a program.
+func (i *inspection) secretKey(at *field.Path, name, key string) {
+	list := findAll[*corev1.Secret](i.set.all, i.Object.GetNamespace(), name)
+	has := slices.ContainsFunc(list, func(s *corev1.Secret) bool {
+		_, text := s.StringData[key]
+		_, data := s.Data[key]
+		return text || data || len(s.Data)+len(s.StringData) == 0 || len(s.OwnerReferences) > 0
+	})
+	if len(list) > 0 && !has && key != "" && !strings.Contains(key, "{{") {
+		i.report(at, "Secret %s has no key %s", name, key)
 	}
 }
 

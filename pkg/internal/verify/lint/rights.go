@@ -45,6 +45,7 @@ func permissionRules() []Rule {
 		{
 			Code:    "shared-service-account",
 			Warning: true,
+			Strict:  true,
 			Summary: "EventSources, Sensors or Workflows share a service account.",
 			Why: "Each has the permissions of all: a program in a Workflow could start Workflows and read everything that the " +
 				"EventSource watches.",

@@ -3,6 +3,9 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"regexp"
+	"slices"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,6 +23,7 @@ import (
 type Rule struct {
 	Code    string  // stable, kebab-case; never renamed or reused
 	Warning bool    // works now but causes trouble later
+	Strict  bool    // only of the profile strict
 	Summary string  // the problem in one sentence
 	Why     string  // the consequence
 	Fix     string  // the fix; hint of problems without a more specific one
@@ -40,11 +44,14 @@ type Group struct {
 func Groups() []Group {
 	return []Group{
 		{"All objects", shapeRules()},
-		{"EventSources", sourceRules()},
+		{"EventSources", append(sourceRules(), eventRules()...)},
 		{"Sensors: dependencies and filters", sensorRules()},
+		{"Sensors: the content of events", filterRules()},
 		{"Sensors: triggers", triggerRules()},
+		{"Sensors: parameters", parameterRules()},
 		{"EventBuses", busRules()},
 		{"Workflows", workflowRules()},
+		{"Workflows: what runs", runtimeRules()},
 		{"Workflows that events start", eventDrivenRules()},
 		{"Permissions", permissionRules()},
 		{"Monitoring", monitoringRules()},
@@ -73,6 +80,13 @@ type Targets struct {
 	Workflows Version // of Argo Workflows; the zero Version is 4.0
 }
 
+// Profile decides which rules apply.
+type Profile struct {
+	Targets
+	Strict  bool     // all of them
+	Further []string // codes of those that apply also without Strict
+}
+
 // Version is a version of Argo.
 type Version struct{ Major, Minor int }
 
@@ -89,11 +103,20 @@ func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor)
 // Fixable reports whether --fix can fix findings of the rule.
 func (r Rule) Fixable() bool { return fixes[r.Code] != nil }
 
+// Severity returns the severity of the rule's findings, unless a configuration changes it.
+func (r Rule) Severity() diag.Severity {
+	if r.Warning {
+		return diag.Warning
+	}
+	return diag.Error
+}
+
 // inspection is the check of one object by one rule.
 type inspection struct {
 	*problem.Report
-	rule Rule
-	set  *objectSet
+	rule   Rule
+	set    *objectSet
+	strict bool // the profile is strict
 }
 
 // report adds a problem with the rule's hint.
@@ -101,9 +124,9 @@ func (i *inspection) report(path *field.Path, format string, args ...any) {
 	i.reportHint(path, i.rule.Fix, format, args...)
 }
 
-// reportHint adds a problem with a more specific hint.
+// reportHint adds a problem with a more specific hint, if it is not empty.
 func (i *inspection) reportHint(path *field.Path, hint, format string, args ...any) {
-	i.Add(path, i.rule.Code, hint, format, args...)
+	i.Add(path, i.rule.Code, cmp.Or(hint, i.rule.Fix), format, args...)
 	i.Problems[len(i.Problems)-1].Warning = i.rule.Warning
 }
 
@@ -111,6 +134,11 @@ func (i *inspection) reportHint(path *field.Path, hint, format string, args ...a
 func (i *inspection) adopt(p problem.Problem) {
 	p.Code, p.Warning, p.Hint = i.rule.Code, i.rule.Warning, cmp.Or(p.Hint, i.rule.Fix)
 	i.Problems = append(i.Problems, p)
+}
+
+// lazily returns a regular expression that is compiled when it is first needed.
+func lazily(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
 
 // on returns a check for the objects of one type.
@@ -123,27 +151,33 @@ func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 }
 
 // Decode decodes a hand-written object, as YAML or JSON, strictly: unknown fields
-// are problems. It returns nil for a kind that no rule checks.
-func Decode(kind schema.GroupVersionKind, data []byte) (manifest.Object, []problem.Problem) {
-	object := argo.NewObject(kind)
-	if object == nil {
-		return nil, nil
+// are problems. It returns nil for a kind that no rule checks. newer tells that the object has
+// fields of a newer version of Argo Workflows than this program knows.
+func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
+	if object = argo.NewObject(kind); object == nil {
+		return nil, nil, false
 	}
 	r := problem.About(object)
 	text, err := yaml.YAMLToJSONStrict(data)
 	if err != nil {
 		r.Add(nil, diag.BadValue, "", "%v", err)
-		return nil, ofShape(r.Problems)
-	}
-	if !argo.DecodeStrict(text, object, r, nil) {
-		return nil, ofShape(r.Problems)
+		object = nil
+	} else if !argo.DecodeStrict(text, object, r, nil) {
+		object = nil
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
 		for _, t := range argo.Triggers(sensor) {
 			checkTriggerObject(r, t)
 		}
 	}
-	return object, ofShape(r.Problems)
+	for _, p := range r.Problems {
+		p, of := ofVersion(p, targets)
+		newer = newer || of
+		if !of || targets.Workflows != (Version{}) && !targets.Workflows.atLeast(versionOf(newerFields, p.Type, lastOf(p))) {
+			problems = append(problems, ofShape(p))
+		}
+	}
+	return object, problems, newer
 }
 
 // checkTriggerObject decodes the object in a trigger if its kind is known.
@@ -166,29 +200,30 @@ func kindOf(data []byte) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(meta.APIVersion, meta.Kind)
 }
 
-// ofShape gives the problems of decoding the codes and hints of the rules.
-func ofShape(problems []problem.Problem) []problem.Problem {
-	for i, p := range problems {
-		code, fix := CodeWrongFieldType, wrongTypeFix
-		if p.Code == diag.UnknownField {
-			code, fix = CodeUnknownManifestField, unknownFieldFix
-		}
-		problems[i].Code, problems[i].Hint = code, cmp.Or(p.Hint, fix)
+// ofShape gives a problem of decoding the code and the hint of its rule.
+func ofShape(p problem.Problem) problem.Problem {
+	switch p.Code {
+	case codeNewerField:
+		p.Hint = newerFieldFix
+	case diag.UnknownField:
+		p.Code, p.Hint = CodeUnknownManifestField, cmp.Or(p.Hint, unknownFieldFix)
+	default:
+		p.Code, p.Hint = CodeWrongFieldType, cmp.Or(p.Hint, wrongTypeFix)
 	}
-	return problems
+	return p
 }
 
 // Objects checks hand-written objects with all rules. It returns the problems of
 // each object by its index, and checks deep copies.
-func Objects(list []manifest.Object, targets Targets) [][]problem.Problem {
+func Objects(list []manifest.Object, profile Profile) [][]problem.Problem {
 	out := make([][]problem.Problem, len(list))
 	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
 	for i, object := range set.all.List {
 		for _, rule := range rules {
-			if !targets.Workflows.atLeast(rule.Argo) {
+			if !profile.Workflows.atLeast(rule.Argo) || rule.Strict && !profile.Strict && !slices.Contains(profile.Further, rule.Code) {
 				continue
 			}
-			in := &inspection{Report: problem.About(object), rule: rule, set: set}
+			in := &inspection{Report: problem.About(object), rule: rule, set: set, strict: profile.Strict}
 			rule.check(in)
 			out[i] = append(out[i], in.Problems...)
 		}

@@ -22,11 +22,19 @@ import (
 const (
 	wrongTypeFix    = "write a value of the field's type"
 	unknownFieldFix = "correct the name or the indentation, or remove the field"
+	newerFieldFix   = "remove the field, or upgrade Argo Workflows and change targets.argoWorkflows"
 )
 
 // shapeRules check single objects of all kinds.
 func shapeRules() []Rule {
 	return []Rule{
+		{
+			Code:    codeMisspelledKind,
+			Summary: "The apiVersion or the kind of an object of Argo is misspelled or missing.",
+			Why:     "The API server has no such kind, and kubectl rejects the object.",
+			Fix:     "correct the apiVersion and the kind",
+			check:   func(*inspection) {}, // reported for what cannot be decoded
+		},
 		{
 			Code:    CodeWrongFieldType,
 			Summary: "A field has a value of the wrong type.",
@@ -43,11 +51,27 @@ func shapeRules() []Rule {
 			check: func(*inspection) {}, // reported by Decode
 		},
 		{
+			Code:    codeNewerField,
+			Warning: true,
+			Summary: "A field is one of a newer version of Argo Workflows than the target.",
+			Why:     "The target ignores the field without an error.",
+			Fix:     newerFieldFix,
+			check:   func(*inspection) {}, // reported by Decode
+		},
+		{
 			Code:    CodeInvalidManifest,
 			Summary: "Argo's validation, or the API server's, rejects the object.",
 			Why:     "Argo validates an object after it is stored: kubectl reports success, and the error is only in the object's status.",
 			Fix:     "correct the field that the message names",
 			check:   legal,
+		},
+		{
+			Code:    "misspelled-reference",
+			Warning: true,
+			Summary: "An object refers to one that is not among the files, by almost the name of one that is.",
+			Why:     "If the name is misspelled, a Sensor waits forever, and a Workflow fails.",
+			Fix:     "correct the name",
+			check:   misspelledReference,
 		},
 		{
 			Code:    "unusable-name",
@@ -102,13 +126,104 @@ func legal(i *inspection) {
 	case *apiextensionsv1.CustomResourceDefinition:
 		admission.CustomResource(r, o)
 	default:
-		if err := legalWorkflow(i.set.all, o.(manifest.Object)); err != nil {
-			r.Add(field.NewPath("spec"), i.rule.Code, "", "%v", err)
-		}
+		i.legalWorkflow(r, field.NewPath("spec"), o.(manifest.Object))
 	}
+	if s, ok := i.Object.(*eventsv1.Sensor); ok {
+		i.inlineWorkflows(r, s)
+	}
+	fields, _ := fieldsOf(i.Object).(map[string]any)
 	for _, p := range r.Problems {
+		if p.Path == "" || p.Path == "spec" {
+			p.Path = placeIn(fields["spec"], field.NewPath("spec"), p.Message).String()
+		}
 		p.Code = i.rule.Code // of Kubernetes' own kinds it is another
 		i.Problems = append(i.Problems, p)
+	}
+}
+
+// legalWorkflow runs Argo's validator, which stops at the first error: a template with one is replaced, until
+// there is no other.
+func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object manifest.Object) {
+	fields, _ := fieldsOf(object).(map[string]any)
+	inner, below := fields["spec"], at
+	if cron, ok := fields["spec"].(map[string]any); ok && cron["workflowSpec"] != nil {
+		inner, below = cron["workflowSpec"], at.Child("workflowSpec")
+	}
+	seen := map[string]bool{}
+	for range maxErrors {
+		err := legalWorkflow(i.set.all, object)
+		if err == nil || seen[err.Error()] {
+			return
+		}
+		message := err.Error()
+		seen[message] = true
+		place := placeIn(inner, below, message)
+		if place == below && below != at {
+			place = placeIn(fields["spec"], at, message)
+		}
+		r.Add(place, i.rule.Code, hintFor(inner, message), "%s", message)
+		if !withoutTemplate(object, message) {
+			return
+		}
+	}
+}
+
+// maxErrors limits the errors of one object that Argo's validator finds.
+const maxErrors = 8
+
+// templateIn matches the name of the template that a message is about.
+var templateIn = lazily(`templates\.([-\w]+)`)
+
+// withoutTemplate replaces the template that a message is about by one that does nothing.
+func withoutTemplate(object manifest.Object, message string) bool {
+	m := templateIn().FindStringSubmatch(message)
+	if m == nil {
+		return false
+	}
+	var templates []wfv1.Template
+	switch o := object.(type) {
+	case *wfv1.Workflow:
+		templates = o.Spec.Templates
+	case *wfv1.CronWorkflow:
+		templates = o.Spec.WorkflowSpec.Templates
+	case *wfv1.WorkflowTemplate:
+		templates = o.Spec.Templates
+	case *wfv1.ClusterWorkflowTemplate:
+		templates = o.Spec.Templates
+	}
+	n := slices.IndexFunc(templates, func(t wfv1.Template) bool { return t.Name == m[1] })
+	if n < 0 || templates[n].Suspend != nil {
+		return false
+	}
+	stub := wfv1.Template{Name: templates[n].Name, Inputs: templates[n].Inputs, Suspend: &wfv1.SuspendTemplate{}}
+	for _, p := range templates[n].Outputs.Parameters {
+		stub.Outputs.Parameters = append(stub.Outputs.Parameters, wfv1.Parameter{
+			Name: p.Name, ValueFrom: &wfv1.ValueFrom{Supplied: &wfv1.SuppliedValueFrom{}},
+		})
+	}
+	templates[n] = stub
+	return true
+}
+
+// inlineWorkflows validates the Workflows of triggers, with a text in place of what events write. One of
+// which events write more than arguments is not known.
+func (i *inspection) inlineWorkflows(r *problem.Report, s *eventsv1.Sensor) {
+	for _, t := range argo.Triggers(s) {
+		wf := t.Workflow()
+		if wf == nil || len(t.Parameters) > 0 {
+			continue
+		}
+		filled := written(t, wf)
+		if filled.all || wf.Spec.WorkflowTemplateRef != nil {
+			continue
+		}
+		for n := range wf.Spec.Arguments.Parameters {
+			if p := &wf.Spec.Arguments.Parameters[n]; filled.of[p.Name] {
+				p.Value = wfv1.AnyStringPtr("text")
+			}
+		}
+		wf.Namespace = argo.NamespaceOf(wf, s)
+		i.legalWorkflow(r, t.ResourcePath().Child("spec"), wf)
 	}
 }
 
@@ -134,20 +249,24 @@ func kindless(r *problem.Report, code string, s *eventsv1.Sensor) {
 func legalWorkflow(objects argo.Objects, object manifest.Object) error {
 	missing := false
 	get := func(name string) (*wfv1.WorkflowTemplate, error) {
-		found, ok := find[*wfv1.WorkflowTemplate](objects, object.GetNamespace(), name)
-		if !ok {
+		found := findAll[*wfv1.WorkflowTemplate](objects, object.GetNamespace(), name)
+		if len(found) != 1 { // of several, nobody knows which one it is
 			missing = true
 			return nil, fmt.Errorf("no WorkflowTemplate %q", name)
 		}
-		return found.DeepCopy(), nil
+		return found[0].DeepCopy(), nil
 	}
 	cluster := clusterTemplates{objects, &missing}
 	err := admission.ValidWorkflow(object.DeepCopyObject(), getter(get), cluster, validate.ValidateOpts{Lint: true})
-	if missing {
+	if missing || err != nil && metadataTag().MatchString(err.Error()) {
 		return nil
 	}
 	return err
 }
+
+// metadataTag matches a label or an annotation that a Workflow may have from the controller's
+// configuration, or from who submits it.
+var metadataTag = lazily(`\{\{workflow\.(labels|annotations)\.`)
 
 // getter finds WorkflowTemplates for Argo's validator.
 type getter func(name string) (*wfv1.WorkflowTemplate, error)
@@ -162,12 +281,12 @@ type clusterTemplates struct {
 }
 
 func (c clusterTemplates) Get(name string) (*wfv1.ClusterWorkflowTemplate, error) {
-	found, ok := find[*wfv1.ClusterWorkflowTemplate](c.objects, "", name)
-	if !ok {
+	found := findAll[*wfv1.ClusterWorkflowTemplate](c.objects, "", name)
+	if len(found) != 1 {
 		*c.missing = true
 		return nil, fmt.Errorf("no ClusterWorkflowTemplate %q", name)
 	}
-	return found.DeepCopy(), nil
+	return found[0].DeepCopy(), nil
 }
 
 // subjects checks the names that Argo Events uses in subjects and buckets.
@@ -206,7 +325,7 @@ func deprecated(i *inspection) {
 	old := func(path *field.Path, plural string) {
 		segments := path.String()
 		name := segments[strings.LastIndex(segments, ".")+1:]
-		i.reportHint(path, "write "+plural, "%s is deprecated since Argo Workflows %s", name, i.rule.Argo)
+		i.reportHint(path, "write "+plural, "%s is deprecated since Argo Workflows %s, and 4.0 ignores it", name, i.rule.Argo)
 	}
 	locks := func(path *field.Path, s *wfv1.Synchronization) {
 		if s != nil && s.Mutex != nil {

@@ -94,6 +94,7 @@ func sourceRules() []Rule {
 type namedEvent struct {
 	kind, name string
 	path       *field.Path
+	text       bool // the body of its events is text: it has no jsonBody
 }
 
 // eventsOf returns all events of an EventSource: the entries of all maps in its
@@ -112,7 +113,9 @@ func eventsOf(s *eventsv1.EventSource) []namedEvent {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			out = append(out, namedEvent{kind, name, field.NewPath("spec", kind).Key(name)})
+			parsed := spec.Field(i).MapIndex(reflect.ValueOf(name)).FieldByName("JSONBody")
+			text := parsed.IsValid() && !parsed.Bool()
+			out = append(out, namedEvent{kind, name, field.NewPath("spec", kind).Key(name), text})
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
@@ -30,6 +31,7 @@ func triggerRules() []Rule {
 		{
 			Code:    "at-most-once",
 			Warning: true,
+			Strict:  true,
 			Summary: "A trigger runs at most once for an event.",
 			Why: "Without atLeastOnce a failed call loses the event, and a restart of the Sensor loses all events in progress. Events " +
 				"can also overtake each other.",
@@ -63,11 +65,19 @@ func triggerRules() []Rule {
 		{
 			Code:    "argo-workflow-trigger",
 			Warning: true,
+			Strict:  true,
 			Summary: "An argoWorkflow trigger submits a Workflow.",
 			Why: "For each event it runs the argo command in the Sensor's pod, in the version of the Sensor's image, which rejects " +
 				"fields that it does not know. It needs permission to list Workflows and to read templates as well.",
 			Fix:   "create the Workflow with a k8s trigger",
 			check: eachTrigger(submits),
+		},
+		{
+			Code:    "several-trigger-types",
+			Summary: "A trigger has several types.",
+			Why:     "Argo Events uses the first one that it knows, and ignores the others.",
+			Fix:     "write a trigger for each",
+			check:   eachTrigger(twoTypes),
 		},
 		{
 			Code:    "invalid-parameter-destination",
@@ -214,9 +224,18 @@ func submits(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 }
 
 func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasSuffix(p.Dest, ".dest") }) {
+		return // an event writes the destination
+	}
 	for _, p := range t.ObjectParameters() {
 		if data, ok := p.Into.([]byte); !ok || len(data) == 0 || strings.HasSuffix(p.Dest, ".-1") {
 			continue // appends, or the object is not inline
+		}
+		if of, known := (objectOf{p.Into.([]byte)}).typeOf(); known {
+			if why, hint := unknownDestination(of, p.Dest); why != "" {
+				i.reportHint(p.Path.Child("dest"), cmp.Or(hint, i.rule.Fix), "%s: %s", p.Dest, why)
+				continue
+			}
 		}
 		more := 1
 		if argument().MatchString(p.Dest) && !named(t, p.Dest) {

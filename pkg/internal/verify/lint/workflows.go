@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -93,7 +94,8 @@ func workflowRules() []Rule {
 		{
 			Code:    "no-pod-gc",
 			Warning: true,
-			Summary: "Pods of finished Workflows are not deleted.",
+			Strict:  true,
+			Summary: "Pods of finished Workflows stay for more than a day.",
 			Why: "Until the Workflow is deleted its finished pods remain objects in etcd, and the PersistentVolumeClaims that they " +
 				"use cannot be deleted.",
 			Fix:   "set podGC.strategy, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
@@ -102,6 +104,7 @@ func workflowRules() []Rule {
 		{
 			Code:    "no-deadline",
 			Warning: true,
+			Strict:  true,
 			Summary: "A Workflow has no deadline.",
 			Why:     "A Workflow that hangs keeps its pods and its mutex, and everything that waits for it waits forever.",
 			Fix:     "set activeDeadlineSeconds, or set it for all Workflows in workflowDefaults of the controller's ConfigMap",
@@ -125,6 +128,7 @@ func workflowRules() []Rule {
 		{
 			Code:    "floating-tag",
 			Warning: true,
+			Strict:  true,
 			Summary: "An image has no tag, or the tag latest.",
 			Why:     "Two pods of one Workflow can run different versions, and every start of a pod asks the registry.",
 			Fix:     "set a version tag or a digest",
@@ -174,7 +178,7 @@ func workflowRules() []Rule {
 		},
 		{
 			Code:    "unknown-config-map-key",
-			Summary: "A reference names a key that the ConfigMap does not have.",
+			Summary: "A reference names a key that the ConfigMap or the Secret does not have.",
 			Why:     "The pod does not start, or the Workflow fails.",
 			Fix:     "correct the key, or add it to the ConfigMap",
 			check:   unknownKeys,
@@ -208,38 +212,62 @@ var (
 	})
 )
 
-// userTag returns the first tag in a text whose value a user can choose; "" if there is
-// none.
-func userTag(text string) string {
+// userTags returns the tags in a text whose value a user can choose.
+func userTags(text string) []string {
+	var out []string
 	for _, tag := range valueTag().FindAllString(text, -1) {
-		if !pathTag().MatchString(tag) {
-			return tag
+		if !pathTag().MatchString(tag) && !slices.Contains(out, tag) {
+			out = append(out, tag)
 		}
 	}
-	return ""
+	return out
 }
 
-// code reports tags inside programs: those with event data if fed is set, else the
-// others.
+// code reports tags inside programs: those with event data if fed is set, else others whose value
+// somebody can choose.
 func (i *inspection) code(f flow, fed bool) {
-	if f.fed != fed {
-		return
-	}
+	_, bySensor := i.Object.(*eventsv1.Sensor)
 	for _, t := range f.templates() {
-		if s := t.Script; s != nil {
-			if found := userTag(s.Source); found != "" {
-				i.report(t.path.Child("script", "source"), "the value of %s becomes part of the program", found)
+		look := func(at *field.Path, text string) {
+			found := i.set.taint.tags(i.Object, f, t, text)
+			if !fed {
+				tainted := found
+				found = slices.DeleteFunc(userTags(text), func(tag string) bool {
+					// nobody chooses the other arguments of a trigger's Workflow
+					return slices.Contains(tainted, tag) || bySensor && !strings.Contains(tag, "outputs")
+				})
 			}
+			switch last := len(found) - 1; {
+			case last == 0:
+				i.report(at, "the value of %s becomes part of the program", found[0])
+			case last > 0:
+				i.report(at, "the values of %s and %s become part of the program", strings.Join(found[:last], ", "), found[last])
+			}
+		}
+		if s := t.Script; s != nil {
+			look(t.path.Child("script", "source"), s.Source)
 		}
 		for _, c := range (argo.Pod{Template: t.Template, Spec: f.spec}).Containers() {
 			words := slices.Concat(c.Command, c.Args)
 			for n, word := range words {
-				if found := userTag(word); found != "" && n > 0 && slices.Contains([]string{"-c", "-e", "-ec", "-xc"}, words[n-1]) {
-					i.report(wordPath(t, n), "the value of %s becomes part of the program", found)
+				if n > 0 && isProgram(words[:n]) {
+					look(wordPath(t, n), word)
 				}
 			}
 		}
 	}
+}
+
+// shell matches the name of a shell, and commandFlag an option of it that announces a program.
+var (
+	shell       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(^|/)(ba|da|a|z|k)?sh$`) })
+	commandFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-[a-zA-Z]*c[a-zA-Z]*$`) })
+)
+
+// isProgram reports whether a program follows the words of a command line.
+func isProgram(words []string) bool {
+	last := words[len(words)-1]
+	return last == "-c" || last == "-e" || commandFlag().MatchString(last) && slices.ContainsFunc(words, shell().MatchString)
 }
 
 // wordPath returns the path of an argument of a container's command line.
@@ -258,7 +286,7 @@ func (f flow) inherits() bool { return !f.whole || f.spec.WorkflowTemplateRef !=
 func noTTL(i *inspection, f flow) {
 	ttl := cmp.Or(f.spec.TTLStrategy, i.set.defaults.TTLStrategy)
 	switch {
-	case f.inherits():
+	case f.inherits() || i.keepsHistory() || !f.driven && !i.strict: // a user may start few
 	case ttl == nil:
 		i.report(f.path, "finished Workflows are not deleted")
 	case ttl.SecondsAfterCompletion != nil || f.spec.TTLStrategy == nil:
@@ -269,9 +297,27 @@ func noTTL(i *inspection, f flow) {
 	}
 }
 
+// keepsHistory reports whether the object is a CronWorkflow: the controller keeps its last three
+// successful Workflows and the last failed one, and deletes the others.
+func (i *inspection) keepsHistory() bool {
+	_, cron := i.Object.(*wfv1.CronWorkflow)
+	return cron
+}
+
+// longTTL is the time after which the pods of a finished Workflow are a burden.
+const longTTL = 24 * 60 * 60
+
 func noPodGC(i *inspection, f flow) {
-	if gc := cmp.Or(f.spec.PodGC, i.set.defaults.PodGC); !f.inherits() && (gc == nil || gc.Strategy == "") {
-		i.report(f.path, "pods of finished Workflows are not deleted")
+	ttl := cmp.Or(f.spec.TTLStrategy, i.set.defaults.TTLStrategy)
+	gc := cmp.Or(f.spec.PodGC, i.set.defaults.PodGC)
+	if f.inherits() || ttl == nil || gc != nil && gc.Strategy != "" {
+		return // no-ttl-strategy reports one that stays
+	}
+	for _, seconds := range []*int32{ttl.SecondsAfterCompletion, ttl.SecondsAfterSuccess, ttl.SecondsAfterFailure} {
+		if seconds != nil && *seconds > longTTL {
+			i.report(f.path, "pods of finished Workflows stay for %s", time.Duration(*seconds)*time.Second)
+			return
+		}
 	}
 }
 

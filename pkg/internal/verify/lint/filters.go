@@ -1,0 +1,386 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	texttemplate "text/template"
+
+	"github.com/Knetic/govaluate"
+	"github.com/Masterminds/sprig/v3"
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/itchyny/gojq"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+)
+
+// filterRules check the filters and transforms of dependencies, with the libraries that a Sensor
+// evaluates them with.
+func filterRules() []Rule {
+	return []Rule{
+		{
+			Code:    "invalid-filter",
+			Summary: "A filter cannot be evaluated, or has the same result for every event.",
+			Why:     "The Sensor drops each event, or lets each pass. Only its log says why.",
+			Fix:     "correct the filter",
+			check:   on(invalidFilters),
+		},
+		{
+			Code:    "invalid-transform",
+			Summary: "A transform does not return an object, or its Lua script does not compile.",
+			Why:     "The Sensor drops each event. Only its log says why.",
+			Fix:     "return an object, such as {value: .body.value}",
+			check:   on(invalidTransforms),
+		},
+		{
+			Code:    "unknown-event-field",
+			Summary: "A path names a field that the events of the EventSource do not have.",
+			Why: "The Sensor drops each event of the filter, or uses the parameter's value in place of the field. Only its log " +
+				"says why.",
+			Fix:   "correct the path",
+			check: on(unknownEventFields),
+		},
+	}
+}
+
+// eachFilter calls a check for every dependency with filters.
+func eachFilter(s *eventsv1.Sensor, check func(at *field.Path, f *eventsv1.EventDependencyFilter)) {
+	for n, d := range s.Spec.Dependencies {
+		if d.Filters != nil {
+			check(dependencyPath(n).Child("filters"), d.Filters)
+		}
+	}
+}
+
+func invalidFilters(i *inspection, s *eventsv1.Sensor) {
+	eachFilter(s, func(at *field.Path, f *eventsv1.EventDependencyFilter) {
+		for n, data := range f.Data {
+			i.dataFilter(at.Child("data").Index(n), data)
+		}
+		for n, e := range f.Exprs {
+			i.exprFilter(at.Child("exprs").Index(n), e)
+		}
+		if f.Script == "" {
+			return
+		}
+		if chunk, err := lua(f.Script); err != nil {
+			i.report(at.Child("script"), "%v", err)
+		} else if !returns(chunk) {
+			i.reportHint(at.Child("script"), "return a boolean: return event.body.a == 1",
+				"the script returns nothing, so it drops each event")
+		}
+	})
+}
+
+// dataFilter checks a data filter as the Sensor evaluates it.
+func (i *inspection) dataFilter(at *field.Path, f eventsv1.DataFilter) {
+	if why := badPath(f.Path); why != "" {
+		i.reportHint(at.Child("path"), pathHint(f.Path), "%s", why)
+	}
+	if f.Template != "" {
+		if err := parseTemplate(f.Template); err != nil {
+			i.report(at.Child("template"), "%v", err)
+		}
+	}
+	if len(f.Value) == 0 {
+		i.reportHint(at.Child("value"), "add a value", "a filter without values drops each event")
+		return
+	}
+	values := at.Child("value")
+	switch f.Type {
+	case eventsv1.JSONTypeBool:
+		for n, value := range f.Value {
+			if _, err := strconv.ParseBool(value); err != nil {
+				i.reportHint(values.Index(n), `write "true" or "false"`, "%q is no boolean", value)
+			}
+		}
+		if f.Comparator != eventsv1.EmptyComparator && f.Comparator != eventsv1.EqualTo {
+			i.reportHint(at.Child("comparator"), "remove it, and filter on the other value",
+				"type bool ignores the comparator %s", f.Comparator)
+		}
+	case eventsv1.JSONTypeNumber:
+		for n, value := range f.Value {
+			if _, err := strconv.ParseFloat(value, 64); err != nil {
+				i.reportHint(values.Index(n), "write a number", "%q is no number", value)
+			}
+		}
+		i.comparator(at, f, eventsv1.GreaterThan, eventsv1.GreaterThanOrEqualTo, eventsv1.LessThan, eventsv1.LessThanOrEqualTo)
+	case eventsv1.JSONTypeString:
+		for n, value := range f.Value {
+			if _, err := syntax.Parse(value, syntax.Perl); err != nil {
+				i.reportHint(values.Index(n), "the value is a regular expression; escape "+regexp.QuoteMeta(value), "%v", err)
+			}
+		}
+		i.comparator(at, f)
+	default:
+		types := []string{string(eventsv1.JSONTypeBool), string(eventsv1.JSONTypeNumber), string(eventsv1.JSONTypeString)}
+		hint := "use " + strings.Join(types, ", ")
+		if near := diag.DidYouMean(string(f.Type), types, strings.ToLower); near != "" {
+			hint = near
+		}
+		i.reportHint(at.Child("type"), hint, "there is no type %q", f.Type)
+	}
+}
+
+// comparator checks a comparator: != and = always apply.
+func (i *inspection) comparator(at *field.Path, f eventsv1.DataFilter, more ...eventsv1.Comparator) {
+	known := append(more, eventsv1.EmptyComparator, eventsv1.EqualTo, eventsv1.NotEqualTo)
+	different := len(slices.Compact(slices.Sorted(slices.Values(f.Value)))) > 1
+	switch {
+	case !slices.Contains(known, f.Comparator):
+		i.reportHint(at.Child("comparator"), "use = or !=",
+			"a filter of type %s with the comparator %s drops each event", f.Type, f.Comparator)
+	case f.Comparator == eventsv1.NotEqualTo && f.Type == eventsv1.JSONTypeNumber && different:
+		i.reportHint(at.Child("value"), "write a filter for each value", "every number is unequal to one of several values")
+	}
+}
+
+// exprFilter checks an expression filter. Argo evaluates none without fields.
+func (i *inspection) exprFilter(at *field.Path, e eventsv1.ExprFilter) {
+	var names []string
+	for n, f := range e.Fields {
+		names = append(names, f.Name)
+		if why := badPath(f.Path); why != "" {
+			i.reportHint(at.Child("fields").Index(n).Child("path"), pathHint(f.Path), "%s", why)
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	expression, err := govaluate.NewEvaluableExpression(e.Expr)
+	if err != nil {
+		i.report(at.Child("expr"), "%v", err)
+		return
+	}
+	for _, name := range expression.Vars() {
+		if !slices.Contains(names, name) {
+			hint := diag.DidYouMean(name, names, strings.ToLower)
+			if hint == "" {
+				hint = "add it to fields, or quote a text: '" + name + "'"
+			}
+			i.reportHint(at.Child("expr"), hint, "no field is called %s", name)
+		}
+	}
+}
+
+// brackets matches an index in the form of JavaScript.
+var brackets = lazily(`\[\d*\]`)
+
+// badPath returns why a path of gjson finds nothing.
+func badPath(path string) string {
+	switch {
+	case strings.HasPrefix(path, "$"):
+		return "a path has no $ at its start"
+	case strings.HasPrefix(path, "."):
+		return "a path has no dot at its start"
+	case brackets().MatchString(path) && !strings.ContainsAny(path, `#|@"`):
+		return "a path has no brackets"
+	}
+	return ""
+}
+
+// pathHint returns the path as gjson reads it.
+func pathHint(path string) string {
+	path = strings.TrimLeft(path, "$.")
+	return "write " + brackets().ReplaceAllStringFunc(path, func(index string) string {
+		if index == "[]" {
+			return ".#"
+		}
+		return "." + strings.Trim(index, "[]")
+	})
+}
+
+func parseTemplate(text string) error {
+	_, err := texttemplate.New("template").Funcs(sprig.FuncMap()).Parse(text)
+	if err != nil {
+		return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "template: template:1: "))
+	}
+	return nil
+}
+
+func lua(script string) ([]ast.Stmt, error) {
+	chunk, err := parse.Parse(strings.NewReader(script), "script")
+	if err != nil {
+		return nil, fmt.Errorf("not Lua: %s", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return chunk, nil
+}
+
+// returns reports whether a script returns something outside of its functions.
+func returns(chunk []ast.Stmt) bool {
+	return slices.ContainsFunc(chunk, func(s ast.Stmt) bool {
+		switch s := s.(type) {
+		case *ast.ReturnStmt:
+			return len(s.Exprs) > 0
+		case *ast.IfStmt:
+			return returns(s.Then) || returns(s.Else)
+		case *ast.DoBlockStmt:
+			return returns(s.Stmts)
+		case *ast.WhileStmt:
+			return returns(s.Stmts)
+		case *ast.RepeatStmt:
+			return returns(s.Stmts)
+		case *ast.NumberForStmt:
+			return returns(s.Stmts)
+		case *ast.GenericForStmt:
+			return returns(s.Stmts)
+		}
+		return false
+	})
+}
+
+func invalidTransforms(i *inspection, s *eventsv1.Sensor) {
+	for n, d := range s.Spec.Dependencies {
+		if d.Transform == nil {
+			continue
+		}
+		at := dependencyPath(n).Child("transform")
+		switch {
+		case d.Transform.JQ != "":
+			if query, err := gojq.Parse(d.Transform.JQ); err == nil { // bad-jq reports others
+				if is := neverObject(query); is != "" {
+					i.report(at.Child("jq"), "the program returns %s, and a Sensor takes an object only", is)
+				}
+			}
+		case d.Transform.Script != "":
+			if chunk, err := lua(d.Transform.Script); err != nil {
+				i.report(at.Child("script"), "%v", err)
+			} else if !returns(chunk) {
+				i.reportHint(at.Child("script"), "return event", "the script returns nothing, and a Sensor takes an object only")
+			}
+		}
+	}
+}
+
+// neverObject returns what a program returns that is never an object; "" if it may be one.
+func neverObject(q *gojq.Query) string {
+	if q.Op == gojq.OpPipe {
+		return neverObject(q.Right)
+	}
+	if q.Term == nil || q.Left != nil || len(q.Term.SuffixList) > 0 {
+		return ""
+	}
+	switch q.Term.Type {
+	case gojq.TermTypeArray:
+		return "a list"
+	case gojq.TermTypeString, gojq.TermTypeFormat:
+		return "a text"
+	case gojq.TermTypeNumber:
+		return "a number"
+	case gojq.TermTypeQuery:
+		return neverObject(q.Term.Query)
+	}
+	return ""
+}
+
+// shapes are the fields of the events of each type, from the structs in
+// pkg/eventsources/events of Argo Events. All have metadata.
+var shapes = map[string][]string{
+	"amqp": {
+		"contentType", "contentEncoding", "deliveryMode", "priority", "correlationId", "replyTo", "expiration", "messageId", "timestamp",
+		"type", "appId", "exchange", "routingKey", "body",
+	},
+	"azureEventsHub":    {"id", "partitionKey", "body"},
+	"azureQueueStorage": {"body", "messageID", "insertionTime"},
+	"bitbucket":         {"headers", "body"},
+	"bitbucketserver":   {"headers", "body"},
+	"calendar":          {"eventTime"},
+	"emitter":           {"topic", "body"},
+	"gerrit":            {"headers", "body"},
+	"github":            {"headers", "body"},
+	"gitlab":            {"headers", "body"},
+	"kafka":             {"topic", "key", "partition", "body", "timestamp", "headers"},
+	"minio":             {"notification"},
+	"mqtt":              {"topic", "messageId", "body"},
+	"nats":              {"subject", "body", "header"},
+	"nsq":               {"body", "timestamp", "nsqdAddress"},
+	"pubSub":            {"id", "body", "attributes", "publishTime"},
+	"pulsar":            {"key", "publishTime", "body"},
+	"redis":             {"channel", "pattern", "body"},
+	"redisStream":       {"stream", "message_id", "values"},
+	"resource":          {"type", "body", "oldBody", "group", "version", "resource"},
+	"sns":               {"header", "body"},
+	"sqs":               {"messageId", "messageAttributes", "body"},
+	"webhook":           {"header", "body"},
+}
+
+// unknownEventFields checks the paths of filters and parameters with the events of EventSources among
+// the objects. A transform changes the events.
+func unknownEventFields(i *inspection, s *eventsv1.Sensor) {
+	for n, d := range s.Spec.Dependencies {
+		source := i.set.eventOf(s, d)
+		if source == nil || d.Transform != nil {
+			continue
+		}
+		check := func(at *field.Path, path string) {
+			if badPath(path) == "" {
+				i.eventPath(at, source, path)
+			}
+		}
+		if f := d.Filters; f != nil {
+			at := dependencyPath(n).Child("filters")
+			for m, data := range f.Data {
+				check(at.Child("data").Index(m).Child("path"), data.Path)
+			}
+			for m, e := range f.Exprs {
+				for k, one := range e.Fields {
+					check(at.Child("exprs").Index(m).Child("fields").Index(k).Child("path"), one.Path)
+				}
+			}
+		}
+		for _, t := range argo.Triggers(s) {
+			for _, p := range t.AllParameters() {
+				if p.Src != nil && p.Src.DependencyName == d.Name && p.Src.DataKey != "" && !replacesDependency(t) {
+					check(p.Path.Child("src", "dataKey"), p.Src.DataKey)
+				}
+			}
+		}
+	}
+}
+
+// plainStep matches the first step of a path that is the name of a field.
+var plainStep = lazily(`^([A-Za-z_][-\w]*)(\.|$)(.*)`)
+
+func (i *inspection) eventPath(at *field.Path, of *namedEvent, path string) {
+	fields := append(slices.Clone(shapes[of.kind]), "metadata")
+	m := plainStep().FindStringSubmatch(path)
+	if len(fields) == 1 || m == nil {
+		return
+	}
+	if !slices.Contains(fields, m[1]) {
+		hint := diag.DidYouMean(m[1], fields, strings.ToLower)
+		if hint == "" && slices.Contains(fields, "body") {
+			hint = "write body." + path
+		} else if hint == "" {
+			hint = "they have " + strings.Join(fields, ", ")
+		}
+		i.reportHint(at, hint, "events of type %s have no field %s", of.kind, m[1])
+		return
+	}
+	if m[1] == "body" && m[3] != "" && of.text {
+		i.reportHint(at, "set jsonBody: true in "+of.path.String(), "without jsonBody, the body of events of type %s is text", of.kind)
+	}
+}
+
+// eventOf returns the event of a dependency, if exactly one EventSource among the objects has it.
+func (s *objectSet) eventOf(sensor *eventsv1.Sensor, d eventsv1.EventDependency) *namedEvent {
+	var found []namedEvent
+	for _, source := range findAll[*eventsv1.EventSource](s.all, sensor.Namespace, d.EventSourceName) {
+		for _, e := range eventsOf(source) {
+			if e.name == d.EventName {
+				found = append(found, e)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return &found[0]
+}

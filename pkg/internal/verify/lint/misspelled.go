@@ -1,0 +1,76 @@
+package lint
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// misspelledReference compares the names of other objects that are not among the files with those that are.
+func misspelledReference(i *inspection) {
+	switch o := i.Object.(type) {
+	case *eventsv1.Sensor:
+		for n, d := range o.Spec.Dependencies {
+			reference[*eventsv1.EventSource](i, dependencyPath(n).Child("eventSourceName"), o.Namespace, d.EventSourceName)
+		}
+		reference[*eventsv1.EventBus](i, field.NewPath("spec", "eventBusName"), o.Namespace, o.Spec.EventBusName)
+	case *eventsv1.EventSource:
+		reference[*eventsv1.EventBus](i, field.NewPath("spec", "eventBusName"), o.Namespace, o.Spec.EventBusName)
+	}
+	template := func(at *field.Path, namespace, name string, clusterScope bool) {
+		if clusterScope {
+			reference[*wfv1.ClusterWorkflowTemplate](i, at, "", name)
+		} else {
+			reference[*wfv1.WorkflowTemplate](i, at, namespace, name)
+		}
+	}
+	for _, f := range i.set.flows[i.Object] {
+		if ref := f.spec.WorkflowTemplateRef; ref != nil {
+			template(f.path.Child("workflowTemplateRef", "name"), f.namespace, ref.Name, ref.ClusterScope)
+		}
+		for _, t := range f.templates() {
+			eachCall(t, func(at *field.Path, c call) {
+				if c.ref != nil {
+					template(at.Child("templateRef", "name"), f.namespace, c.ref.Name, c.ref.ClusterScope)
+				}
+			})
+		}
+	}
+}
+
+// reference reports a name that no object of a type has, if it is almost that of one.
+func reference[T manifest.Object](i *inspection, at *field.Path, namespace, name string) {
+	if name == "" || strings.Contains(name, "{{") {
+		return
+	}
+	var names []string
+	for _, other := range argo.All[T](i.set.all) {
+		if sameNamespace(namespace, other.GetNamespace()) {
+			names = append(names, other.GetName())
+		}
+	}
+	if len(names) == 0 || slices.Contains(names, name) {
+		return
+	}
+	names = slices.DeleteFunc(names, func(other string) bool { return letters(other) == letters(name) }) // numbered on purpose
+	if near := diag.Nearest(name, names, strings.ToLower); near != "" {
+		i.reportHint(at, "did you mean "+near+"?", "there is no %s in the files, and it is almost the name of %s", name, near)
+	}
+}
+
+func letters(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, name)
+}

@@ -1,0 +1,195 @@
+package lint
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// Argo's validators name a place as templates.main.steps[0].a, or only quote the value that is
+// wrong. The functions here find it in the object.
+
+var (
+	// dotted matches a path in a message.
+	dotted = lazily(`[A-Za-z][-\w]*(?:\[\d+\])?(?:\.[-\w]+(?:\[\d+\])?)+`)
+	// quotedIn matches what a message quotes.
+	quotedIn = lazily(`'([^']+)'|"([^"]+)"|(\{\{[^}]+\}\})`)
+	indexed  = lazily(`^([-\w]+)\[(\d+)\]$`)
+)
+
+// place is a place in an object.
+type place struct {
+	at    *field.Path
+	value any
+}
+
+// placeIn returns the place in the spec of an object that a message is about: the nearest that is found.
+func placeIn(spec any, at *field.Path, message string) *field.Path {
+	found := place{at, spec}
+	used := []string{}
+	for _, path := range dotted().FindAllString(message, -1) {
+		if next, steps := walked(place{at, spec}, path); steps > 0 {
+			found, used = next, strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+			break
+		}
+	}
+	if best := mentioned(found, message, used); best != nil {
+		return best
+	}
+	return found.at
+}
+
+// walked follows a path as far as the object has it. An element of a list has its name as a step.
+func walked(from place, path string) (to place, steps int) {
+	to = from
+	for _, step := range strings.Split(strings.TrimPrefix(path, "spec."), ".") {
+		index := ""
+		if m := indexed().FindStringSubmatch(step); m != nil {
+			step, index = m[1], m[2]
+		}
+		next, ok := to.child(step)
+		if !ok && steps > 0 {
+			return to, steps
+		}
+		if !ok {
+			return from, 0
+		}
+		if to, steps = next, steps+1; index != "" {
+			if next, ok := to.child(index); ok {
+				to = next
+			}
+		}
+	}
+	return to, steps
+}
+
+func (p place) child(step string) (place, bool) {
+	switch v := p.value.(type) {
+	case map[string]any:
+		if inner, ok := v[step]; ok {
+			return place{p.at.Child(step), inner}, true
+		}
+		if dag, ok := v["dag"].(map[string]any); ok && step == "tasks" { // messages leave it out
+			if inner, ok := dag[step]; ok {
+				return place{p.at.Child("dag", step), inner}, true
+			}
+		}
+	case []any:
+		if n, err := strconv.Atoi(step); err == nil && n < len(v) {
+			return place{p.at.Index(n), v[n]}, true
+		}
+		for n, inner := range v {
+			switch inner := inner.(type) {
+			case map[string]any:
+				if inner["name"] == step {
+					return place{p.at.Index(n), inner}, true
+				}
+			case []any: // parallel steps
+				if found, ok := (place{p.at.Index(n), inner}).child(step); ok {
+					return found, true
+				}
+			}
+		}
+	}
+	return place{}, false
+}
+
+// mentioned returns the place below another one of a text that a message quotes or contains; nil if
+// there is none. used are texts of the message that named the other place.
+func mentioned(in place, message string, used []string) *field.Path {
+	texts := map[*field.Path]string{}
+	textsBelow(in.at, in.value, texts)
+	order := slices.SortedFunc(maps.Keys(texts), func(a, b *field.Path) int { return strings.Compare(a.String(), b.String()) })
+	for _, m := range quotedIn().FindAllStringSubmatch(message, -1) {
+		word := m[1] + m[2] + m[3]
+		if slices.Contains(used, word) {
+			continue
+		}
+		for _, same := range []bool{true, false} {
+			for _, at := range slices.Backward(order) {
+				if texts[at] == word || !same && strings.Contains(texts[at], word) {
+					return at
+				}
+			}
+		}
+	}
+	var best *field.Path
+	for _, at := range order {
+		text := texts[at]
+		if slices.Contains(used, text) || len(text) < 1 || best != nil && len(texts[best]) >= len(text) {
+			continue
+		}
+		word, err := regexp.Compile(`(^|[\s:'"(])` + regexp.QuoteMeta(text) + `($|[\s:'"),.])`)
+		if err == nil && word.MatchString(message) {
+			best = at
+		}
+	}
+	if fields, ok := in.value.(map[string]any); best == nil && ok {
+		for _, key := range slices.Sorted(maps.Keys(fields)) {
+			if slices.Contains(words().FindAllString(message, -1), key) {
+				return in.at.Child(key)
+			}
+		}
+	}
+	return best
+}
+
+// words matches the words of a message.
+var words = lazily(`[A-Za-z]+`)
+
+// hintFor suggests another name for one that a message says is unknown.
+func hintFor(spec any, message string) string {
+	m := quotedIn().FindStringSubmatch(message)
+	if m == nil {
+		return ""
+	}
+	names := func(path ...string) []string {
+		var out []string
+		var collect func(value any, path []string)
+		collect = func(value any, path []string) {
+			switch v := value.(type) {
+			case map[string]any:
+				if len(path) == 0 {
+					if name, ok := v["name"].(string); ok {
+						out = append(out, name)
+					}
+				} else {
+					collect(v[path[0]], path[1:])
+				}
+			case []any:
+				for _, inner := range v {
+					collect(inner, path)
+				}
+			}
+		}
+		collect(spec, path)
+		return out
+	}
+	word := m[1] + m[2]
+	if tag := strings.Trim(m[3], "{} "); tag != "" {
+		parts := strings.Split(tag, ".")
+		last, prefix := parts[len(parts)-1], strings.Join(parts[:len(parts)-1], ".")
+		var known []string
+		switch prefix {
+		case "inputs.parameters":
+			known = names("templates", "inputs", "parameters")
+		case "inputs.artifacts":
+			known = names("templates", "inputs", "artifacts")
+		case "workflow.parameters":
+			known = names("arguments", "parameters")
+		default:
+			known = append(names("templates", "outputs", "parameters"), names("templates", "outputs", "artifacts")...)
+		}
+		return diag.DidYouMean(last, known, strings.ToLower)
+	}
+	if strings.Contains(message, "template name") {
+		return diag.DidYouMean(word, names("templates"), strings.ToLower)
+	}
+	return ""
+}

@@ -1,0 +1,519 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/Knetic/govaluate"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/util/expr/env"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+)
+
+// runtimeRules check what Argo evaluates only when a Workflow runs.
+func runtimeRules() []Rule {
+	return []Rule{
+		{
+			Code:    "invalid-expression",
+			Summary: "An expression or a condition does not parse, or calls an unknown function.",
+			Why:     "Argo evaluates it only when the step runs, and then the Workflow fails.",
+			Fix:     "correct the expression",
+			check: func(i *inspection) {
+				eachFlow(invalidExpressions)(i)
+				on(invalidSelector)(i)
+			},
+		},
+		{
+			Code:    "invalid-duration",
+			Summary: "A duration has no unit that Argo knows.",
+			Why:     "Argo parses it only when it needs it, and then the Workflow fails.",
+			Fix:     "use s, m or h, such as 24h",
+			check:   eachFlow(invalidDurations),
+		},
+		{
+			Code:    "invalid-with-param",
+			Summary: "The text of withParam is not a list in JSON.",
+			Why:     "The step fails when it runs.",
+			Fix:     `write a list in JSON, such as ["a", "b"], or use withItems`,
+			check:   eachFlow(invalidWithParam),
+		},
+		{
+			Code:    "invalid-container",
+			Summary: "The API server rejects a container of a pod.",
+			Why:     "Argo accepts the template, and the step ends with an error when it creates the pod.",
+			Fix:     "correct the field that the message names",
+			check:   eachFlow(invalidContainers),
+		},
+		{
+			Code:    "unknown-hook-template",
+			Summary: "A hook names a template that the Workflow does not have.",
+			Why:     "The Workflow fails when the hook is due.",
+			Fix:     "correct the name",
+			check:   eachFlow(unknownHooks),
+		},
+		{
+			Code:    "endless-recursion",
+			Warning: true,
+			Summary: "A template calls itself without a condition.",
+			Why:     "Each call starts the next one, until the Workflow is too large for etcd or reaches its deadline.",
+			Fix:     "add when to the step that calls it",
+			check:   eachFlow(endlessRecursion),
+		},
+		{
+			Code:    "mutex-held-twice",
+			Summary: "A template waits for a mutex that its own Workflow holds.",
+			Why:     "The template waits until the Workflow ends, and the Workflow waits for the template.",
+			Fix:     "remove one of the two, or use another name",
+			check:   eachFlow(mutexHeldTwice),
+		},
+		{
+			Code:    "unknown-resource-field",
+			Summary: "The manifest of a resource template has a field that its kind does not have.",
+			Why:     "kubectl reports the field when the step runs, or the API server ignores it.",
+			Fix:     unknownFieldFix,
+			check:   eachFlow(unknownResourceFields),
+		},
+	}
+}
+
+// tag matches a tag of Argo.
+var tag = lazily(`\{\{[^{}]*\}\}`)
+
+// expressionTag matches a tag with an expression.
+var expressionTag = lazily(`\{\{=((?:[^}]|\}[^}])*)\}\}`)
+
+func invalidExpressions(i *inspection, f flow) {
+	for at, text := range textsIn(f) {
+		if strings.HasSuffix(at.String(), "retryStrategy.expression") {
+			continue // see below
+		}
+		for _, m := range expressionTag().FindAllStringSubmatch(text, -1) {
+			i.expression(at, f, m[1])
+		}
+	}
+	condition := func(at *field.Path, text string) {
+		if text == "" || expressionTag().MatchString(text) {
+			return
+		}
+		if _, err := govaluate.NewEvaluableExpression(tag().ReplaceAllString(text, "tag")); err != nil {
+			i.report(at.Child("when"), "%v", err)
+		}
+	}
+	for _, t := range f.templates() {
+		eachCall(t, func(at *field.Path, c call) { condition(at, c.when) })
+		if r := t.RetryStrategy; r != nil && r.Expression != "" {
+			i.expression(t.path.Child("retryStrategy", "expression"), f, tag().ReplaceAllString(r.Expression, "tag"))
+		}
+		if t.Resource == nil {
+			continue
+		}
+		for name, text := range map[string]string{
+			"successCondition": t.Resource.SuccessCondition, "failureCondition": t.Resource.FailureCondition,
+		} {
+			if _, err := labels.Parse(tag().ReplaceAllString(text, "tag")); err != nil {
+				i.reportHint(t.path.Child("resource", name), "write conditions like status.succeeded > 0, joined by commas", "%v", err)
+			}
+		}
+	}
+}
+
+// invalidSelector checks the selector of a WorkflowEventBinding.
+func invalidSelector(i *inspection, b *wfv1.WorkflowEventBinding) {
+	if _, err := parser.Parse(b.Spec.Event.Selector); err != nil {
+		message, _, _ := strings.Cut(err.Error(), "\n")
+		i.report(field.NewPath("spec", "event", "selector"), "%s", message)
+	}
+}
+
+// expression checks an expression that Argo evaluates with expr.
+func (i *inspection) expression(at *field.Path, f flow, text string) {
+	tree, err := parser.Parse(text)
+	if err != nil {
+		message, _, _ := strings.Cut(err.Error(), "\n")
+		i.report(at, "%s", message)
+		return
+	}
+	parameters := map[string]bool{}
+	for _, p := range f.spec.Arguments.Parameters {
+		parameters[p.Name] = true
+	}
+	for _, t := range f.templates() {
+		for _, p := range t.Inputs.Parameters {
+			parameters[p.Name] = true
+		}
+	}
+	node := tree.Node
+	ast.Walk(&node, visitor(func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.BinaryNode:
+			left, ok := n.Left.(*ast.MemberNode)
+			if !ok || n.Operator != "-" {
+				return
+			}
+			first, _ := left.Property.(*ast.StringNode)
+			second, _ := n.Right.(*ast.IdentifierNode)
+			if first == nil || second == nil {
+				return
+			}
+			if name := first.Value + "-" + second.Value; parameters[name] {
+				i.reportHint(at, "write "+left.Node.String()+"['"+name+"']", "%s is a subtraction here", n)
+			}
+		case *ast.CallNode:
+			if name, ok := n.Callee.(*ast.IdentifierNode); ok && functions()[name.Value] == nil {
+				i.reportHint(at, nearestKey(name.Value, functions()), "there is no function %s", name.Value)
+			}
+		case *ast.MemberNode:
+			root, ok := n.Node.(*ast.IdentifierNode)
+			name, text := n.Property.(*ast.StringNode)
+			if ok && text && root.Value == "sprig" {
+				known, _ := functions()["sprig"].(map[string]any)
+				if known != nil && known[name.Value] == nil {
+					i.reportHint(at, nearestKey(name.Value, known), "sprig has no function %s", name.Value)
+				}
+			}
+		}
+	}))
+}
+
+func nearestKey(name string, known map[string]any) string {
+	return diag.DidYouMean(name, slices.Sorted(maps.Keys(known)), strings.ToLower)
+}
+
+// functions returns the functions that an expression can call.
+func functions() map[string]any { return env.GetFuncMap(map[string]any{}) }
+
+type visitor func(ast.Node)
+
+func (v visitor) Visit(node *ast.Node) { v(*node) }
+
+// textsIn returns the texts of the templates of a flow by their path.
+func textsIn(f flow) map[*field.Path]string {
+	out := map[*field.Path]string{}
+	for _, t := range f.templates() {
+		one := t.Template
+		one.Steps, one.DAG = nil, nil
+		textsBelow(t.path, fieldsOf(one), out)
+		for j, parallel := range t.Steps {
+			for k, s := range parallel.Steps {
+				s.Inline = nil
+				textsBelow(t.path.Child("steps").Index(j).Index(k), fieldsOf(s), out)
+			}
+		}
+		if t.DAG != nil {
+			for k, task := range t.DAG.Tasks {
+				task.Inline = nil
+				textsBelow(t.path.Child("dag", "tasks").Index(k), fieldsOf(task), out)
+			}
+		}
+	}
+	return out
+}
+
+func fieldsOf(value any) any {
+	data, err := json.Marshal(value)
+	var out any
+	if err != nil || json.Unmarshal(data, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+func textsBelow(at *field.Path, value any, out map[*field.Path]string) {
+	switch value := value.(type) {
+	case string:
+		out[at] = value
+	case []any:
+		for n, inner := range value {
+			textsBelow(at.Index(n), inner, out)
+		}
+	case map[string]any:
+		for key, inner := range value {
+			textsBelow(at.Child(key), inner, out)
+		}
+	}
+}
+
+// call is a step or a task.
+type call struct {
+	template, when, withParam string
+	ref                       *wfv1.TemplateRef
+	inline                    *wfv1.Template
+	arguments                 wfv1.Arguments
+	repeated                  bool // it has items: there may be none
+	hooks                     wfv1.LifecycleHooks
+}
+
+// eachCall calls do for each step and task of a template.
+func eachCall(t template, do func(at *field.Path, c call)) {
+	for j, parallel := range t.Steps {
+		for k, s := range parallel.Steps {
+			do(t.path.Child("steps").Index(j).Index(k), call{
+				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks,
+			})
+		}
+	}
+	if t.DAG != nil {
+		for k, s := range t.DAG.Tasks {
+			do(t.path.Child("dag", "tasks").Index(k), call{
+				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks,
+			})
+		}
+	}
+}
+
+func invalidDurations(i *inspection, f flow) {
+	check := func(at *field.Path, text string) {
+		if text == "" || strings.Contains(text, "{{") {
+			return
+		}
+		if _, err := wfv1.ParseStringToDuration(text); err != nil {
+			i.report(at, "%q is no duration", text)
+		}
+	}
+	retry := func(at *field.Path, r *wfv1.RetryStrategy) {
+		if r != nil && r.Backoff != nil {
+			at = at.Child("retryStrategy", "backoff")
+			check(at.Child("duration"), r.Backoff.Duration)
+			check(at.Child("maxDuration"), r.Backoff.MaxDuration)
+			check(at.Child("cap"), r.Backoff.Cap)
+		}
+	}
+	retry(f.path, f.spec.RetryStrategy)
+	for _, t := range f.templates() {
+		retry(t.path, t.RetryStrategy)
+		if t.Suspend != nil {
+			check(t.path.Child("suspend", "duration"), t.Suspend.Duration)
+		}
+	}
+}
+
+func invalidWithParam(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		eachCall(t, func(at *field.Path, c call) {
+			var list []any
+			if c.withParam != "" && !strings.Contains(c.withParam, "{{") && json.Unmarshal([]byte(c.withParam), &list) != nil {
+				i.report(at.Child("withParam"), "%s is not a list in JSON", c.withParam)
+			}
+		})
+	}
+}
+
+// plainResources are the resources without a domain that a container can have.
+var plainResources = []string{"cpu", "memory", "ephemeral-storage"}
+
+func invalidContainers(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		for at, c := range containersOf(t) {
+			if policy := c.ImagePullPolicy; policy != "" && !strings.Contains(string(policy), "{{") {
+				known := []string{string(corev1.PullAlways), string(corev1.PullIfNotPresent), string(corev1.PullNever)}
+				if !slices.Contains(known, string(policy)) {
+					hint := diag.DidYouMean(string(policy), known, strings.ToLower)
+					if hint == "" {
+						hint = "use " + strings.Join(known, ", ")
+					}
+					i.reportHint(at.Child("imagePullPolicy"), hint, "there is no policy %s", policy)
+				}
+			}
+			for where, list := range map[string]corev1.ResourceList{"requests": c.Resources.Requests, "limits": c.Resources.Limits} {
+				for name, amount := range list {
+					place := at.Child("resources", where).Child(string(name))
+					if !strings.Contains(string(name), "/") && !slices.Contains(plainResources, string(name)) &&
+						!strings.HasPrefix(string(name), "hugepages-") && !strings.Contains(string(name), "{{") {
+						i.reportHint(place, resourceHint(string(name)), "there is no resource %s", name)
+					}
+					if limit, has := c.Resources.Limits[name]; where == "requests" && has && amount.Cmp(limit) > 0 {
+						i.reportHint(place, "raise the limit, or lower the request",
+							"the request %s is more than the limit %s", amount.String(), limit.String())
+					}
+				}
+			}
+		}
+	}
+}
+
+// resourceHint suggests a resource for one that does not exist.
+func resourceHint(name string) string {
+	for _, known := range plainResources {
+		if strings.HasPrefix(known, strings.ToLower(name)) {
+			return "did you mean " + known + "?"
+		}
+	}
+	if near := diag.DidYouMean(name, plainResources, strings.ToLower); near != "" {
+		return near
+	}
+	return "use " + strings.Join(plainResources, ", ") + ", or the name of an extended resource with its domain"
+}
+
+// containersOf returns the containers of a template that users write, by their path.
+func containersOf(t template) map[*field.Path]corev1.Container {
+	out := map[*field.Path]corev1.Container{}
+	if t.Container != nil {
+		out[t.path.Child("container")] = *t.Container
+	}
+	if t.Script != nil {
+		out[t.path.Child("script")] = t.Script.Container
+	}
+	if t.ContainerSet != nil {
+		for n, c := range t.ContainerSet.Containers {
+			out[t.path.Child("containerSet", "containers").Index(n)] = c.Container
+		}
+	}
+	for n, c := range t.InitContainers {
+		out[t.path.Child("initContainers").Index(n)] = c.Container
+	}
+	for n, c := range t.Sidecars {
+		out[t.path.Child("sidecars").Index(n)] = c.Container
+	}
+	return out
+}
+
+func unknownHooks(i *inspection, f flow) {
+	if f.spec.WorkflowTemplateRef != nil {
+		return // the hook may name one of its templates
+	}
+	var known []string
+	for _, t := range f.spec.Templates {
+		known = append(known, t.Name)
+	}
+	check := func(at *field.Path, hooks wfv1.LifecycleHooks) {
+		for name, hook := range hooks {
+			of := hook.Template
+			if of != "" && hook.TemplateRef == nil && !slices.Contains(known, of) && !strings.Contains(of, "{{") {
+				i.reportHint(at.Child("hooks").Child(string(name), "template"), diag.DidYouMean(hook.Template, known, strings.ToLower),
+					"there is no template %s", hook.Template)
+			}
+		}
+	}
+	check(f.path, f.spec.Hooks)
+	for _, t := range f.templates() {
+		eachCall(t, func(at *field.Path, c call) { check(at, c.hooks) })
+	}
+}
+
+// endlessRecursion reports the last call of each cycle of calls without a condition.
+func endlessRecursion(i *inspection, f flow) {
+	type edge struct {
+		to string
+		at *field.Path
+	}
+	calls := map[string][]edge{}
+	for _, t := range f.spec.Templates {
+		for _, one := range f.templates() {
+			if one.Name == t.Name {
+				eachCall(one, func(at *field.Path, c call) {
+					if c.when == "" && !c.repeated && c.ref == nil && c.inline == nil {
+						calls[t.Name] = append(calls[t.Name], edge{c.template, at})
+					}
+				})
+			}
+		}
+	}
+	done := map[string]bool{}
+	var visit func(name string, above []string)
+	visit = func(name string, above []string) {
+		if done[name] {
+			return
+		}
+		done[name] = true
+		for _, e := range calls[name] {
+			if slices.Contains(append(above, name), e.to) {
+				i.report(e.at, "template %s calls itself without an end", e.to)
+			} else {
+				visit(e.to, append(slices.Clip(above), name))
+			}
+		}
+	}
+	for _, t := range f.spec.Templates {
+		visit(t.Name, nil)
+	}
+}
+
+func mutexHeldTwice(i *inspection, f flow) {
+	held := map[string]bool{}
+	each := func(at *field.Path, s *wfv1.Synchronization, do func(at *field.Path, id string)) {
+		if s == nil {
+			return
+		}
+		at = at.Child("synchronization")
+		if s.Mutex != nil {
+			do(at.Child("mutex"), s.Mutex.Namespace+"/"+s.Mutex.Name)
+		}
+		for n, m := range s.Mutexes {
+			if m != nil {
+				do(at.Child("mutexes").Index(n), m.Namespace+"/"+m.Name)
+			}
+		}
+	}
+	each(f.path, f.spec.Synchronization, func(_ *field.Path, id string) { held[id] = true })
+	for _, t := range f.templates() {
+		each(t.path, t.Synchronization, func(at *field.Path, id string) {
+			if held[id] && !strings.Contains(id, "{{") {
+				i.report(at, "the Workflow holds the mutex %s until it ends", strings.TrimPrefix(id, "/"))
+			}
+		})
+	}
+}
+
+func unknownResourceFields(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		if t.Resource == nil || t.Resource.Manifest == "" || t.Resource.Action == "patch" {
+			continue
+		}
+		var object map[string]any
+		if yaml.Unmarshal([]byte(placeholder().ReplaceAllString(t.Resource.Manifest, "tag0")), &object) != nil {
+			continue
+		}
+		data, err := json.Marshal(object)
+		if err != nil {
+			continue
+		}
+		if of, known := (objectOf{data}).typeOf(); known {
+			for _, why := range unknownBelow(of, object, "") {
+				i.reportHint(t.path.Child("resource", "manifest"), why.hint, "%s", why.message)
+			}
+		}
+	}
+}
+
+type unknownBelowField struct{ message, hint string }
+
+// unknownBelow returns the fields of a value that its type does not have.
+func unknownBelow(of schema.Type, value any, at string) []unknownBelowField {
+	var out []unknownBelowField
+	switch value := value.(type) {
+	case map[string]any:
+		if of.Kind() != schema.Object {
+			return nil
+		}
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			inner, ok := of.Field(key)
+			path := strings.TrimPrefix(at+"."+key, ".")
+			if !ok && !strings.Contains(key, "tag0") {
+				out = append(out, unknownBelowField{
+					fmt.Sprintf("the manifest has an unknown field %s", path), diag.DidYouMean(key, of.Fields(), strings.ToLower),
+				})
+				continue
+			}
+			out = append(out, unknownBelow(inner, value[key], path)...)
+		}
+	case []any:
+		if of.Kind() != schema.Array {
+			return nil
+		}
+		for n, inner := range value {
+			out = append(out, unknownBelow(of.Item(), inner, fmt.Sprintf("%s[%d]", at, n))...)
+		}
+	}
+	return out
+}

@@ -1,0 +1,362 @@
+package lint
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// Skipped counts what lint checks and what not: in directories, objects that
+// are not of Argo, and to which no object of Argo refers.
+type Skipped struct {
+	Checked   int // files that lint checks
+	Excluded  int // files that the configuration excludes
+	Templates int // files of Helm, or of another program that replaces tags
+	Encrypted int // objects that SOPS has encrypted
+	Patches   int // files and objects that kustomize merges into others
+	Others    int // objects of other kinds
+}
+
+// String lists the numbers; "" if there are none.
+func (s Skipped) String() string {
+	var out []string
+	for _, one := range []struct {
+		count     int
+		name, all string
+	}{
+		{s.Templates, "template", "templates"},
+		{s.Encrypted, "encrypted object", "encrypted objects"},
+		{s.Patches, "kustomize patch", "kustomize patches"},
+		{s.Excluded, "excluded file", "excluded files"},
+		{s.Others, "object of another kind", "objects of other kinds"},
+	} {
+		if one.count > 0 {
+			out = append(out, Counted(one.count, one.name, one.all))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// Counted returns a number with its noun.
+func Counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// selection are the documents of all files that are checked.
+type selection struct {
+	skipped Skipped
+	argo    []source.Input // the documents of each file that may have objects of Argo
+	others  []source.Input // further documents
+}
+
+// choose divides the documents of files. Those of files that the user named are all checked, if
+// they are not encrypted.
+func choose(files []source.Input, config *Config) selection {
+	var s selection
+	charts, patches := map[string]bool{}, map[string]bool{}
+	for _, file := range files {
+		switch dir, base := path.Split(file.Name); base {
+		case "Chart.yaml":
+			charts[path.Join(dir, "templates")] = true
+		case "kustomization.yaml", "kustomization.yml":
+			for _, name := range patchesIn(file.Data) {
+				patches[path.Join(dir, name)] = true
+			}
+		}
+	}
+	for _, file := range files {
+		switch {
+		case config.excludes(file.Name):
+			s.skipped.Excluded++
+			continue
+		case file.Lenient && below(charts, file.Name):
+			s.skipped.Templates += whether(isTemplate(string(file.Data)) || mentionsArgo(string(file.Data)))
+			continue
+		case file.Lenient && patches[path.Clean(file.Name)]:
+			s.skipped.Patches++
+			continue
+		}
+		templates := 0
+		var kinds [2]map[string]bool // the documents' texts
+		kinds[0], kinds[1] = map[string]bool{}, map[string]bool{}
+		source.EachDocument(file.Data, func(text string) {
+			switch {
+			case isEncrypted(text):
+				s.skipped.Encrypted++
+			case !file.Lenient:
+				kinds[0][text] = true
+			case isTemplate(text):
+				templates = 1
+			case strategy().MatchString(text):
+				s.skipped.Patches++
+			case mentionsArgo(text):
+				kinds[0][text] = true
+			default:
+				kinds[1][text] = true
+			}
+		})
+		s.skipped.Templates += templates
+		for i, list := range []*[]source.Input{&s.argo, &s.others} {
+			one := file
+			one.Data = source.OnlyDocuments(file.Data, func(text string) bool { return kinds[i][text] })
+			if len(kinds[i]) > 0 {
+				*list = append(*list, one)
+			}
+		}
+	}
+	return s
+}
+
+func whether(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+// below reports whether a file is in one of the directories, or below it.
+func below(directories map[string]bool, name string) bool {
+	for dir := path.Dir(name); len(directories) > 0; dir = path.Dir(dir) {
+		if directories[dir] {
+			return true
+		}
+		if dir == path.Dir(dir) {
+			break
+		}
+	}
+	return false
+}
+
+// patchesIn returns the files that a kustomization applies to the objects of others.
+func patchesIn(data []byte) []string {
+	var k struct {
+		Patches []struct {
+			Path string `json:"path"`
+		} `json:"patches"`
+		Merged []string `json:"patchesStrategicMerge"`
+		JSON   []struct {
+			Path string `json:"path"`
+		} `json:"patchesJson6902"`
+	}
+	if yaml.Unmarshal(data, &k) != nil {
+		return nil
+	}
+	out := k.Merged
+	for _, p := range slices.Concat(k.Patches, k.JSON) {
+		if p.Path != "" {
+			out = append(out, p.Path)
+		}
+	}
+	return out
+}
+
+var (
+	// helmTag matches a tag that only Helm replaces.
+	helmTag = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\{\{-?\s*(?:[^}"']*[\s(])?[.$]*\.?(?:Values|Release|Chart|Capabilities|Files)\.` +
+			`|\{\{-?\s*(?:include|template|define)\s+"`)
+	})
+	// blockTag matches a tag where YAML has no text: a line of its own, or a value without quotes.
+	blockTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(?:^|:)\s*(?:\{\{-?\s*([^{}]*)\}\}|\{%)`) })
+	// argoTag matches the content of a tag that Argo replaces.
+	argoTag = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:=|(?:workflow|cronworkflow|inputs|outputs|steps|tasks|item|pod|node|retries|lastRetry)\b)`)
+	})
+	// encrypted matches the metadata that SOPS adds to a document.
+	encrypted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:sops:\s*$|  ?"sops"\s*:)`) })
+	// strategy matches a directive of a strategic merge patch.
+	strategy = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[\s-]*["']?\$patch["']?\s*:`) })
+	// ofArgo matches what an object of Argo has, also one that is nearly right.
+	ofArgo = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`apiVersion["']?\s*:\s*["']?argoproj\.io/` +
+			`|(?mi)^[\s"'-]*kind["']?\s*:\s*["']?(?:` + strings.Join(argoKinds, "|") + `)["']?\s*,?\s*$`)
+	})
+)
+
+// isTemplate reports whether a document is one of Helm, or of another program that replaces tags:
+// YAML alone does not describe the object. Argo's own tags are in texts.
+func isTemplate(text string) bool {
+	if !strings.Contains(text, "{{") && !strings.Contains(text, "{%") {
+		return false
+	}
+	if helmTag().MatchString(text) {
+		return true
+	}
+	other := slices.ContainsFunc(blockTag().FindAllStringSubmatch(text, -1), func(m []string) bool { return !argoTag().MatchString(m[1]) })
+	return other && !source.IsPlain(text)
+}
+
+func isEncrypted(text string) bool {
+	return strings.Contains(text, "ENC[") && encrypted().MatchString(text)
+}
+
+func mentionsArgo(text string) bool { return ofArgo().MatchString(text) }
+
+// argoKinds are the kinds of Argo that lint checks.
+var argoKinds = []string{
+	"EventSource", "Sensor", "EventBus", "Workflow", "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow",
+	"WorkflowEventBinding",
+}
+
+// references are what the objects of Argo among the files refer to.
+type references struct {
+	texts      map[string]bool // all their texts
+	namespaces map[string]bool // "" if one has none
+	watched    []eventsv1.ResourceEventSource
+	roles      map[string]bool // KIND/NAME of the roles of their accounts
+}
+
+// add records what an object refers to.
+func (r *references) add(c candidate) {
+	if r.texts == nil {
+		r.texts, r.namespaces, r.roles = map[string]bool{"default": true}, map[string]bool{}, map[string]bool{}
+	}
+	r.addTexts(c.written.Fields)
+	r.namespaces[c.written.Text("metadata", "namespace")] = true
+	if s, ok := c.object.(*eventsv1.EventSource); ok {
+		r.watched = slices.AppendSeq(r.watched, maps.Values(s.Spec.Resource))
+	}
+}
+
+func (r *references) addTexts(value any) {
+	switch value := value.(type) {
+	case string:
+		r.texts[value] = true
+	case []any:
+		for _, inner := range value {
+			r.addTexts(inner)
+		}
+	case map[string]any:
+		for _, inner := range value {
+			r.addTexts(inner)
+		}
+	}
+}
+
+// kindLine matches the kind of a document.
+var kindLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*["']?kind["']?\s*:\s*["']?(\w+)`) })
+
+// candidates returns the objects of a file of which one of Argo may refer to some. Those of other
+// kinds are not decoded: the CustomResourceDefinitions of a repository can have megabytes.
+func (r *references) candidates(file source.Input, targets Targets, skipped *Skipped) ([]candidate, error) {
+	file.Data = source.OnlyDocuments(file.Data, func(text string) bool {
+		may := slices.ContainsFunc(kindLine().FindAllStringSubmatch(text, -1), func(m []string) bool {
+			return m[1] != "CustomResourceDefinition" && slices.Contains(otherKinds, m[1]) ||
+				m[1] == "CustomResourceDefinition" && slices.ContainsFunc(r.watched, func(e eventsv1.ResourceEventSource) bool {
+					return strings.Contains(text, e.Resource+"."+e.Group)
+				})
+		})
+		if !may && strings.Contains(text, "kind") {
+			skipped.Others++
+		}
+		return may
+	})
+	objects, found := source.Objects(file, source.NotEmpty)
+	var out []candidate
+	for _, o := range objects {
+		c, err := newCandidate(file.Name, o, targets)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	for _, f := range found {
+		for i := len(out) - 1; i >= 0; i-- {
+			if out[i].written.Position("").Line <= f.Line {
+				out[i].found = append(out[i].found, f)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// otherKinds are the kinds to which objects of Argo refer.
+var otherKinds = []string{
+	"ClusterRole", "ClusterRoleBinding", "ConfigMap", "CustomResourceDefinition", "Namespace", "PodMonitor", "Role", "RoleBinding",
+	"Secret", "ServiceAccount", "List",
+}
+
+// to returns the objects to which those of Argo refer, and counts the others.
+func (r *references) to(all []candidate, skipped *Skipped) []candidate {
+	for _, c := range all {
+		switch o := c.object.(type) { // they tell which roles count
+		case *rbacv1.RoleBinding:
+			r.binds(o.Subjects, o.RoleRef)
+		case *rbacv1.ClusterRoleBinding:
+			r.binds(o.Subjects, o.RoleRef)
+		}
+	}
+	var out []candidate
+	for _, c := range all {
+		if c.object != nil && r.refersTo(c.object) {
+			out = append(out, c)
+		} else {
+			skipped.Others++
+		}
+	}
+	return out
+}
+
+func (r *references) refersTo(o manifest.Object) bool {
+	switch o := o.(type) {
+	case *apiextensionsv1.CustomResourceDefinition:
+		return slices.ContainsFunc(r.watched, func(e eventsv1.ResourceEventSource) bool {
+			return e.Group == o.Spec.Group && e.Resource == o.Spec.Names.Plural
+		})
+	case *rbacv1.RoleBinding:
+		return r.binds(o.Subjects, o.RoleRef)
+	case *rbacv1.ClusterRoleBinding:
+		return r.binds(o.Subjects, o.RoleRef)
+	case *rbacv1.Role:
+		return r.roles["Role/"+o.Name] || concernsArgo(o.Rules)
+	case *rbacv1.ClusterRole:
+		return r.roles["ClusterRole/"+o.Name] || concernsArgo(o.Rules)
+	case *corev1.Namespace:
+		return r.namespaces[o.Name]
+	case *corev1.ServiceAccount, *corev1.ConfigMap, *corev1.Secret:
+		return r.texts[o.GetName()] && r.beside(o.GetNamespace())
+	case *monitoringv1.PodMonitor:
+		return true // its rule looks at those for Argo's pods
+	}
+	return false
+}
+
+// beside reports whether an object of Argo may be in a namespace.
+func (r *references) beside(namespace string) bool {
+	return namespace == "" || r.namespaces[""] || r.namespaces[namespace]
+}
+
+// binds records the role of a binding for an account of Argo's objects.
+func (r *references) binds(subjects []rbacv1.Subject, role rbacv1.RoleRef) bool {
+	used := slices.ContainsFunc(subjects, func(s rbacv1.Subject) bool {
+		return s.Kind == rbacv1.ServiceAccountKind && r.texts[s.Name] && r.beside(s.Namespace)
+	})
+	if used {
+		r.roles[role.Kind+"/"+role.Name] = true
+	}
+	return used
+}
+
+// concernsArgo reports whether a rule is about kinds of Argo.
+func concernsArgo(rules []rbacv1.PolicyRule) bool {
+	return slices.ContainsFunc(rules, func(rule rbacv1.PolicyRule) bool { return slices.Contains(rule.APIGroups, argo.Group) })
+}

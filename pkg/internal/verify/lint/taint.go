@@ -1,0 +1,174 @@
+package lint
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/manifest"
+)
+
+// names is a set of parameters; nil is none.
+type names struct {
+	all bool // an event can write any
+	of  map[string]bool
+}
+
+func (n names) has(name string) bool { return n.all || n.of[name] }
+
+// written returns the arguments of a trigger's Workflow that events write.
+func written(t argo.Trigger, wf *wfv1.Workflow) names {
+	out := names{of: map[string]bool{}}
+	for _, p := range t.AllParameters() {
+		place, isValue := strings.CutSuffix(p.Dest, ".value")
+		index, err := strconv.Atoi(strings.TrimPrefix(place, "spec.arguments.parameters."))
+		switch {
+		case p.List == "parameters" && !strings.Contains(p.Dest, "arguments"), strings.HasPrefix(p.Dest, "metadata."):
+		case p.List != "parameters" && isValue && err == nil && index >= 0 && index < len(wf.Spec.Arguments.Parameters):
+			out.of[wf.Spec.Arguments.Parameters[index].Name] = true
+		default:
+			out.all = true
+		}
+	}
+	return out
+}
+
+// taint follows what events write through the calls of templates.
+type taint struct {
+	set    *objectSet
+	inputs map[string]map[string]bool // of templates, by templateID: the inputs that events write
+	args   map[string]names           // of the Workflows that use a template, by templateID
+}
+
+// templateID identifies a template of a flow.
+func templateID(in manifest.Object, f flow, name string) string {
+	return fmt.Sprintf("%p %s %s", in, f.path, name)
+}
+
+func newTaint(s *objectSet) *taint {
+	t := &taint{s, map[string]map[string]bool{}, map[string]names{}}
+	for _, sensor := range argo.All[*eventsv1.Sensor](s.all) {
+		for _, f := range s.flows[sensor] {
+			t.start(sensor, f, f.written)
+		}
+	}
+	return t
+}
+
+// start follows the arguments of a Workflow.
+func (t *taint) start(in manifest.Object, f flow, by names) {
+	if ref := f.spec.WorkflowTemplateRef; ref != nil {
+		for object, other := range t.set.referred(ref.Name, ref.ClusterScope, f.namespace) {
+			t.start(object, other, by)
+		}
+	}
+	for _, name := range append([]string{f.spec.Entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)...) {
+		t.enter(in, f, name, by.of, by)
+	}
+}
+
+func hooks(of wfv1.LifecycleHooks) []string {
+	var out []string
+	for _, hook := range of {
+		out = append(out, hook.Template)
+	}
+	return out
+}
+
+// enter follows a call of a template whose inputs events write in part.
+func (t *taint) enter(in manifest.Object, f flow, name string, inputs map[string]bool, by names) {
+	for _, one := range f.templates() {
+		if one.Name != name || name == "" {
+			continue
+		}
+		if t.record(templateID(in, f, name), inputs, by) {
+			t.calls(in, f, one, by)
+		}
+	}
+}
+
+// record adds what events write of a template. It returns false if nothing is new.
+func (t *taint) record(id string, inputs map[string]bool, by names) bool {
+	known, seen := t.inputs[id]
+	if !seen {
+		known = map[string]bool{}
+		t.inputs[id] = known
+	}
+	before, args := len(known), t.args[id]
+	for name := range inputs {
+		known[name] = true
+	}
+	merged := names{args.all || by.all, map[string]bool{}}
+	for _, of := range []map[string]bool{args.of, by.of} {
+		for name := range of {
+			merged.of[name] = true
+		}
+	}
+	t.args[id] = merged
+	return !seen || len(known) > before || merged.all != args.all || len(merged.of) > len(args.of)
+}
+
+// calls follows the calls in a template.
+func (t *taint) calls(in manifest.Object, f flow, of template, by names) {
+	eachCall(of, func(_ *field.Path, c call) {
+		each := len(t.tags(in, f, of, c.withParam)) > 0
+		inputs := map[string]bool{}
+		for _, p := range c.arguments.Parameters {
+			if p.Value != nil && (len(t.tags(in, f, of, p.Value.String())) > 0 || each && itemTag().MatchString(p.Value.String())) {
+				inputs[p.Name] = true
+			}
+		}
+		switch {
+		case c.ref != nil:
+			for object, other := range t.set.referred(c.ref.Name, c.ref.ClusterScope, f.namespace) {
+				t.enter(object, other, c.ref.Template, inputs, by)
+			}
+		case c.inline != nil:
+			t.enter(in, f, c.inline.Name, inputs, by)
+		default:
+			t.enter(in, f, c.template, inputs, by)
+		}
+		for _, hook := range c.hooks {
+			t.enter(in, f, hook.Template, nil, by)
+		}
+	})
+}
+
+var (
+	// itemTag matches a tag of an item of withParam.
+	itemTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{=?[^}]*\bitem\b[^}]*\}\}`) })
+	// parameterIn matches a parameter in a tag.
+	parameterIn = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(workflow|inputs)\.parameters(?:\.([-\w]+)|\[['"]([-\w]+)['"]\])?`)
+	})
+)
+
+// tags returns the tags in a text of a template that have a value which events write.
+func (t *taint) tags(in manifest.Object, f flow, of template, text string) []string {
+	id := templateID(in, f, of.Name)
+	var out []string
+	for _, tag := range valueTag().FindAllString(text, -1) {
+		if pathTag().MatchString(tag) || slices.Contains(out, tag) {
+			continue
+		}
+		if slices.ContainsFunc(parameterIn().FindAllStringSubmatch(tag, -1), func(m []string) bool {
+			name := m[2] + m[3]
+			if m[1] == "inputs" {
+				return name == "" && len(t.inputs[id]) > 0 || t.inputs[id][name]
+			}
+			args := t.args[id]
+			return name == "" && (args.all || len(args.of) > 0) || name != "" && args.has(name)
+		}) {
+			out = append(out, tag)
+		}
+	}
+	return out
+}
