@@ -125,7 +125,11 @@ var wings = []wing{
 	},
 	{
 		name: "verify", on: "kube", // judgements of definitions, of manifests and of clusters
-		others: []string{"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes},
+		others: []string{
+			"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes,
+			// what Argo compiles the texts in its objects with
+			"github.com/Knetic/govaluate", "github.com/Masterminds/sprig/v3", "github.com/expr-lang/expr/", "github.com/yuin/gopher-lua/",
+		},
 		parts: []part{
 			linking("verify/childcheck"),
 			at("verify/lint/accept"),
@@ -166,7 +170,11 @@ var wings = []wing{
 	},
 	{
 		name: "commands", on: "run and project",
-		others: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version"},
+		others: []string{
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term",
+			"k8s.io/apimachinery/pkg/util/validation", "k8s.io/apimachinery/pkg/util/version",
+			"github.com/sirupsen/logrus", // to silence Argo's validators
+		},
 		parts: []part{
 			{path: "pkg/cmd", engines: true},
 			{path: "cmd/argoperator", inside: []string{"pkg/cmd"}, engines: true},

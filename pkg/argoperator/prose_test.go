@@ -28,6 +28,7 @@ var readers = map[string]string{
 	"pkg/internal/verify/doctor/doctor.go":   "kubectl prints its errors as text",
 	"pkg/internal/verify/dryrun/answer.go":   "answers of an API server differ in their text only",
 	"pkg/internal/verify/dryrun/findings.go": "counts answers whose texts differ only in names and numbers",
+	"pkg/internal/verify/lint/places.go":     "the validators of Argo name a place only in the text of an error",
 }
 
 // TestCodeReadsNoProse requires that the messages and hints of findings, of problems and of

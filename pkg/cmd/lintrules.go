@@ -12,11 +12,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	textdiff "github.com/rogpeppe/go-internal/diff"
-
 	"github.com/argoperator/argoperator/pkg/argoperator"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
 	"github.com/argoperator/argoperator/pkg/internal/verify/lint"
 )
 
@@ -139,7 +138,7 @@ func printFixes(s streams, manifests []argoperator.Source, config *lint.Config) 
 	}
 	for _, file := range fixed {
 		i := slices.IndexFunc(manifests, func(m argoperator.Source) bool { return m.Name == file.Name })
-		if _, err := s.out.Write(textdiff.Diff("a/"+file.Name, manifests[i].Data, "b/"+file.Name, file.Data)); err != nil {
+		if _, err := s.out.Write(diff.Text(file.Name, manifests[i].Data, file.Data)); err != nil {
 			return err
 		}
 	}

@@ -129,6 +129,9 @@ type Printer struct {
 	Colour bool
 }
 
+// Text returns the unified diff of a file, as programs that apply patches read it.
+func Text(name string, old, now []byte) []byte { return textdiff.Diff("a/"+name, old, "b/"+name, now) }
+
 // Print prints each change with its unified diff, and a summary.
 func (p Printer) Print(w io.Writer, changes []Change) error {
 	count := map[Action]int{}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -85,7 +86,7 @@ func (i *inspection) dataFilter(at *field.Path, f eventsv1.DataFilter) {
 		i.reportHint(at.Child("path"), pathHint(f.Path), "%s", why)
 	}
 	if f.Template != "" {
-		if err := parseTemplate(f.Template); err != nil {
+		if err := parseTemplate("template", f.Template); err != nil {
 			i.report(at.Child("template"), "%v", err)
 		}
 	}
@@ -197,20 +198,18 @@ func pathHint(path string) string {
 	})
 }
 
-func parseTemplate(text string) error {
-	_, err := texttemplate.New("template").Funcs(sprig.FuncMap()).Parse(text)
-	if err != nil {
-		return fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "template: template:1: "))
-	}
-	return nil
+// parseTemplate compiles a text template as a Sensor does.
+func parseTemplate(name, text string) error {
+	_, err := texttemplate.New(name).Funcs(sprig.FuncMap()).Parse(text)
+	return err
 }
 
 func lua(script string) ([]ast.Stmt, error) {
 	chunk, err := parse.Parse(strings.NewReader(script), "script")
-	if err != nil {
-		return nil, fmt.Errorf("not Lua: %s", strings.Join(strings.Fields(err.Error()), " "))
+	if wrong := (*parse.Error)(nil); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("not Lua, in line %d at %q: %s", max(wrong.Pos.Line, 1), wrong.Token, wrong.Message)
 	}
-	return chunk, nil
+	return chunk, err
 }
 
 // returns reports whether a script returns something outside of its functions.

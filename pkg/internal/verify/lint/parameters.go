@@ -46,6 +46,9 @@ func parameterRules() []Rule {
 // contextFields are the fields that contextKey can name.
 var contextFields = []string{"id", "source", "specversion", "type", "datacontenttype", "subject", "time"}
 
+// hyphen matches a field of a template whose name has a hyphen.
+var hyphen = lazily(`\.\w+-\w`)
+
 func invalidSource(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	for _, p := range t.AllParameters() {
 		if p.Src == nil {
@@ -66,9 +69,9 @@ func invalidSource(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 			if text == "" {
 				continue
 			}
-			if err := parseTemplate(text); err != nil {
+			if err := parseTemplate(name, text); err != nil {
 				hint := i.rule.Fix
-				if strings.Contains(err.Error(), "'-'") {
+				if hyphen().MatchString(text) {
 					hint = `a name with a hyphen needs index: {{ index .Input.header "X-Name" }}`
 				}
 				i.reportHint(at.Child(name), hint, "%v", err)

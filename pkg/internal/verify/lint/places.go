@@ -23,6 +23,24 @@ var (
 	indexed  = lazily(`^([-\w]+)\[(\d+)\]$`)
 )
 
+// templateIn matches the name of the template that a message is about.
+var templateIn = lazily(`templates\.([-\w]+)`)
+
+// templateOf returns the name of the template that a message is about; "" if it names none.
+func templateOf(message string) string {
+	if m := templateIn().FindStringSubmatch(message); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// metadataTag matches a label or an annotation of a Workflow.
+var metadataTag = lazily(`\{\{workflow\.(labels|annotations)\.`)
+
+// aboutMetadata reports whether a message misses a label or an annotation, which a Workflow may have
+// from the controller's configuration, or from who submits it.
+func aboutMetadata(message string) bool { return metadataTag().MatchString(message) }
+
 // place is a place in an object.
 type place struct {
 	at    *field.Path

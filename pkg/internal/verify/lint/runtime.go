@@ -2,6 +2,7 @@ package lint
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/util/expr/env"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/parser"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -130,18 +132,25 @@ func invalidExpressions(i *inspection, f flow) {
 
 // invalidSelector checks the selector of a WorkflowEventBinding.
 func invalidSelector(i *inspection, b *wfv1.WorkflowEventBinding) {
-	if _, err := parser.Parse(b.Spec.Event.Selector); err != nil {
-		message, _, _ := strings.Cut(err.Error(), "\n")
-		i.report(field.NewPath("spec", "event", "selector"), "%s", message)
+	if _, err := parsed(b.Spec.Event.Selector); err != nil {
+		i.report(field.NewPath("spec", "event", "selector"), "%v", err)
 	}
+}
+
+// parsed parses an expression. The library would add a drawing to the error.
+func parsed(text string) (*parser.Tree, error) {
+	tree, err := parser.Parse(text)
+	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("%s, at character %d of the expression", wrong.Message, wrong.Column+1)
+	}
+	return tree, err
 }
 
 // expression checks an expression that Argo evaluates with expr.
 func (i *inspection) expression(at *field.Path, f flow, text string) {
-	tree, err := parser.Parse(text)
+	tree, err := parsed(text)
 	if err != nil {
-		message, _, _ := strings.Cut(err.Error(), "\n")
-		i.report(at, "%s", message)
+		i.report(at, "%v", err)
 		return
 	}
 	parameters := map[string]bool{}

@@ -149,20 +149,18 @@ func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object man
 	if cron, ok := fields["spec"].(map[string]any); ok && cron["workflowSpec"] != nil {
 		inner, below = cron["workflowSpec"], at.Child("workflowSpec")
 	}
-	seen := map[string]bool{}
 	for range maxErrors {
 		err := legalWorkflow(i.set.all, object)
-		if err == nil || seen[err.Error()] {
+		if err == nil {
 			return
 		}
 		message := err.Error()
-		seen[message] = true
 		place := placeIn(inner, below, message)
 		if place == below && below != at {
 			place = placeIn(fields["spec"], at, message)
 		}
 		r.Add(place, i.rule.Code, hintFor(inner, message), "%s", message)
-		if !withoutTemplate(object, message) {
+		if !withoutTemplate(object, templateOf(message)) {
 			return
 		}
 	}
@@ -171,15 +169,8 @@ func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object man
 // maxErrors limits the errors of one object that Argo's validator finds.
 const maxErrors = 8
 
-// templateIn matches the name of the template that a message is about.
-var templateIn = lazily(`templates\.([-\w]+)`)
-
-// withoutTemplate replaces the template that a message is about by one that does nothing.
-func withoutTemplate(object manifest.Object, message string) bool {
-	m := templateIn().FindStringSubmatch(message)
-	if m == nil {
-		return false
-	}
+// withoutTemplate replaces a template by one that does nothing.
+func withoutTemplate(object manifest.Object, name string) bool {
 	var templates []wfv1.Template
 	switch o := object.(type) {
 	case *wfv1.Workflow:
@@ -191,7 +182,7 @@ func withoutTemplate(object manifest.Object, message string) bool {
 	case *wfv1.ClusterWorkflowTemplate:
 		templates = o.Spec.Templates
 	}
-	n := slices.IndexFunc(templates, func(t wfv1.Template) bool { return t.Name == m[1] })
+	n := slices.IndexFunc(templates, func(t wfv1.Template) bool { return t.Name == name })
 	if n < 0 || templates[n].Suspend != nil {
 		return false
 	}
@@ -258,15 +249,11 @@ func legalWorkflow(objects argo.Objects, object manifest.Object) error {
 	}
 	cluster := clusterTemplates{objects, &missing}
 	err := admission.ValidWorkflow(object.DeepCopyObject(), getter(get), cluster, validate.ValidateOpts{Lint: true})
-	if missing || err != nil && metadataTag().MatchString(err.Error()) {
+	if missing || err != nil && aboutMetadata(err.Error()) {
 		return nil
 	}
 	return err
 }
-
-// metadataTag matches a label or an annotation that a Workflow may have from the controller's
-// configuration, or from who submits it.
-var metadataTag = lazily(`\{\{workflow\.(labels|annotations)\.`)
 
 // getter finds WorkflowTemplates for Argo's validator.
 type getter func(name string) (*wfv1.WorkflowTemplate, error)
