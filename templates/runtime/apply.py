@@ -100,8 +100,7 @@ def make_children(run, cr, state, answer, here):
             key = identity(child)
             if child is live.get(key) or applied.get(key) == child:
                 continue
-            wait = "" if key in live else waits_for(run, run.declared(child), places, [
-                one for other, one in live.items() if other not in failures])
+            wait = "" if key in live else waits_for(run, run.declared(child), places, list(live.values()), failures)
             if wait:
                 log(f"{display_name(child)} waits for {wait}")
                 held.append(f"{display_name(child)}: waits for {wait}")

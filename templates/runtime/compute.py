@@ -244,10 +244,10 @@ def waits_for_value(run, entry, cr, names, desired, there, missing, made):
     return unknown or bool(wanted)
 
 
-def waits_for(run, entry, wanted, live):
+def waits_for(run, entry, wanted, live, failures=()):
     """The child that must be ready before those of an entry are created, or "". `wanted` are the identities of the
-    children by entry; a missing entry was not computed."""
-    ready = {identity(child) for child in live if not unready_reason(run, child)}
+    children by entry; a missing entry was not computed. One whose last request failed is not ready, but exists."""
+    ready = {identity(child) for child in live if identity(child) not in failures and not unready_reason(run, child)}
     for name in entry.get("dependsOn") or []:
         if name not in wanted:
             return name

@@ -23,6 +23,10 @@ func TestRepeated(t *testing.T) {
 			"c0.text.metadata": 3, "c0.text.source": 4, "c1.onDelete": 5, "c1.policy": 1, "c1.text.read.ConfigMapfalse": 7,
 			"c1.text.source": 6, "children": 2,
 		}},
+		"a child is wanted later that reads one whose change is rejected": {3503982, differential.Choices{
+			"c1.kind": 7, "c1.pod": 2, "c2.text.child": 1, "c2.text.read.StatefulSetfalse": 1, "c2.text.source": 5, "c2.when": 5,
+			"c2.when.field": 1, "children": 2, "field.1": 13, "fields": 1, "life.0": 3, "life.0.cr.f1": 5, "life.0.cr.sample": 3,
+		}},
 		"what others wait for is wanted later": {2000834, differential.Choices{
 			"api.form": 7, "c0.kind": 3, "c0.when": 4, "c1.forEach": 4, "c1.text.read.Widgetfalse": 7, "c1.text.source": 7, "children": 1,
 			"cr.0.sample": 5, "field.0": 3, "life.1": 1,
