@@ -41,36 +41,37 @@ func Objects(in Input, keep func(text []byte) bool) ([]Object, diag.List) {
 	return out, list
 }
 
-// EachDocument calls do with the text of every document of a file.
-func EachDocument(data []byte, do func(text string)) {
+// Divided returns a file once for each of some parts, with empty lines in place of the documents of
+// other parts. of tells the part of a document; a negative one is none. A part without documents is nil.
+func Divided(data []byte, parts int, of func(text string) int) [][]byte {
 	text := strings.TrimPrefix(string(data), "\ufeff")
-	if _, ok := parseJSON(text); ok {
-		do(text)
-		return
+	chunks := []chunk{{text: text}}
+	if _, ok := parseJSON(text); !ok {
+		chunks = split(strings.Split(text, "\n"))
 	}
-	for _, c := range split(strings.Split(text, "\n")) {
+	texts, found := make([]strings.Builder, parts), make([]bool, parts)
+	for n, c := range chunks {
+		part := -1
 		if NotEmpty([]byte(c.text)) {
-			do(c.text)
+			part = of(c.text)
+		}
+		empty := strings.Repeat("\n", strings.Count(c.text, "\n"))
+		for k := range texts {
+			if k == part {
+				texts[k].WriteString(c.text)
+				found[k] = true
+			} else if n < len(chunks)-1 {
+				texts[k].WriteString(empty)
+			}
 		}
 	}
-}
-
-// OnlyDocuments returns a file with empty lines in place of the documents that keep rejects.
-func OnlyDocuments(data []byte, keep func(text string) bool) []byte {
-	var out strings.Builder
-	rest := strings.TrimPrefix(string(data), "\ufeff")
-	EachDocument(data, func(text string) {
-		at := strings.Index(rest, text)
-		out.WriteString(rest[:at])
-		if keep(text) {
-			out.WriteString(text)
-		} else {
-			out.WriteString(strings.Repeat("\n", strings.Count(text, "\n")))
+	out := make([][]byte, parts)
+	for k := range out {
+		if found[k] {
+			out[k] = []byte(texts[k].String())
 		}
-		rest = rest[at+len(text):]
-	})
-	out.WriteString(rest)
-	return []byte(out.String())
+	}
+	return out
 }
 
 // IsPlain reports whether a document is YAML whose keys are no mappings or lists.

@@ -75,18 +75,15 @@ func (f *family) contents(t *run) []unwritten {
 			continue
 		}
 		for _, path := range read[name] {
-			content := len(path) == 2 && (path[0] == "data" || path[0] == "binaryData")
-			if content && !hasKey(f.runs[i].child.Generate, path[1]) {
+			if len(path) != 2 || path[0] != "data" && path[0] != "binaryData" {
+				continue
+			}
+			if _, random := f.runs[i].child.Generate[path[1]]; !random {
 				out = append(out, unwritten{f.runs[i], path})
 			}
 		}
 	}
 	return out
-}
-
-func hasKey[V any](in map[string]V, key string) bool {
-	_, has := in[key]
-	return has
 }
 
 // holdsTexts reports whether the operator keeps the content of a child as its template has it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	texttemplate "text/template"
 
 	"github.com/Knetic/govaluate"
@@ -200,9 +201,12 @@ func pathHint(path string) string {
 
 // parseTemplate compiles a text template as a Sensor does.
 func parseTemplate(name, text string) error {
-	_, err := texttemplate.New(name).Funcs(sprig.FuncMap()).Parse(text)
+	_, err := texttemplate.New(name).Funcs(templateFunctions()).Parse(text)
 	return err
 }
+
+// templateFunctions are the functions that a text template of a Sensor can call.
+var templateFunctions = sync.OnceValue(sprig.FuncMap)
 
 func lua(script string) ([]ast.Stmt, error) {
 	chunk, err := parse.Parse(strings.NewReader(script), "script")

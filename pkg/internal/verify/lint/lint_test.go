@@ -11,7 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/testing/goldenfile"
 )
@@ -196,6 +199,15 @@ func TestTargets(t *testing.T) {
 	for version, want := range map[string]int{"": 2, "3.5": 0, "3.6": 2, "v3.7.18": 2, "4.0": 2} {
 		if list := lintText(t, "x.yaml", string(data), &Config{Targets: TargetsConfig{ArgoWorkflows: version}}); len(list) != want {
 			t.Errorf("for Argo Workflows %q: %d findings, want %d", version, len(list), want)
+		}
+	}
+}
+
+// TestArgoKinds requires that lint decodes each kind of which it reports a near miss.
+func TestArgoKinds(t *testing.T) {
+	for _, kind := range argoKinds {
+		if argo.NewObject(schema.FromAPIVersionAndKind(argoVersion, kind)) == nil {
+			t.Errorf("%s has no type", kind)
 		}
 	}
 }

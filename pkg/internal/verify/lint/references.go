@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -55,12 +54,11 @@ func missingArguments(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	}
 	filled := map[string]bool{}
 	for _, p := range t.AllParameters() {
-		place, isValue := strings.CutSuffix(p.Dest, ".value")
-		index, err := strconv.Atoi(strings.TrimPrefix(place, "spec.arguments.parameters."))
+		index, isArgument := argumentAt(p.Dest)
 		switch {
-		case p.List == "parameters" || strings.HasPrefix(p.Dest, "spec") && (!isValue || err != nil):
+		case p.List == "parameters" || strings.HasPrefix(p.Dest, "spec") && !isArgument:
 			return // an event writes more than the value of an argument
-		case err == nil && index >= 0 && index < len(f.spec.Arguments.Parameters):
+		case isArgument && index >= 0 && index < len(f.spec.Arguments.Parameters):
 			filled[f.spec.Arguments.Parameters[index].Name] = true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/Knetic/govaluate"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -199,8 +200,8 @@ func nearestKey(name string, known map[string]any) string {
 	return diag.DidYouMean(name, slices.Sorted(maps.Keys(known)), strings.ToLower)
 }
 
-// functions returns the functions that an expression can call.
-func functions() map[string]any { return env.GetFuncMap(map[string]any{}) }
+// functions are the functions that an expression can call.
+var functions = sync.OnceValue(func() map[string]any { return env.GetFuncMap(map[string]any{}) })
 
 type visitor func(ast.Node)
 

@@ -94,31 +94,30 @@ func choose(files []source.Input, config *Config) selection {
 			s.skipped.Patches++
 			continue
 		}
-		templates := 0
-		var kinds [2]map[string]bool // the documents' texts
-		kinds[0], kinds[1] = map[string]bool{}, map[string]bool{}
-		source.EachDocument(file.Data, func(text string) {
+		const ofArgo, others, neither = 0, 1, -1
+		template := false
+		divided := source.Divided(file.Data, 2, func(text string) int {
 			switch {
 			case isEncrypted(text):
 				s.skipped.Encrypted++
+				return neither
 			case !file.Lenient:
-				kinds[0][text] = true
+				return ofArgo
 			case isTemplate(text):
-				templates = 1
+				template = true
+				return neither
 			case strategy().MatchString(text):
 				s.skipped.Patches++
+				return neither
 			case mentionsArgo(text):
-				kinds[0][text] = true
-			default:
-				kinds[1][text] = true
+				return ofArgo
 			}
+			return others
 		})
-		s.skipped.Templates += templates
-		for i, list := range []*[]source.Input{&s.argo, &s.others} {
-			one := file
-			one.Data = source.OnlyDocuments(file.Data, func(text string) bool { return kinds[i][text] })
-			if len(kinds[i]) > 0 {
-				*list = append(*list, one)
+		s.skipped.Templates += whether(template)
+		for part, list := range map[int]*[]source.Input{ofArgo: &s.argo, others: &s.others} {
+			if file.Data = divided[part]; file.Data != nil {
+				*list = append(*list, file)
 			}
 		}
 	}
@@ -257,18 +256,21 @@ var kindLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // candidates returns the objects of a file of which one of Argo may refer to some. Those of other
 // kinds are not decoded: the CustomResourceDefinitions of a repository can have megabytes.
 func (r *references) candidates(file source.Input, targets Targets, skipped *Skipped) ([]candidate, error) {
-	file.Data = source.OnlyDocuments(file.Data, func(text string) bool {
+	file.Data = source.Divided(file.Data, 1, func(text string) int {
 		may := slices.ContainsFunc(kindLine().FindAllStringSubmatch(text, -1), func(m []string) bool {
 			return m[1] != "CustomResourceDefinition" && slices.Contains(otherKinds, m[1]) ||
 				m[1] == "CustomResourceDefinition" && slices.ContainsFunc(r.watched, func(e eventsv1.ResourceEventSource) bool {
 					return strings.Contains(text, e.Resource+"."+e.Group)
 				})
 		})
-		if !may && strings.Contains(text, "kind") {
+		switch {
+		case may:
+			return 0
+		case strings.Contains(text, "kind"):
 			skipped.Others++
 		}
-		return may
-	})
+		return -1
+	})[0]
 	objects, found := source.Objects(file, source.NotEmpty)
 	var out []candidate
 	for _, o := range objects {

@@ -131,9 +131,9 @@ func legal(i *inspection) {
 	if s, ok := i.Object.(*eventsv1.Sensor); ok {
 		i.inlineWorkflows(r, s)
 	}
-	fields, _ := fieldsOf(i.Object).(map[string]any)
 	for _, p := range r.Problems {
 		if p.Path == "" || p.Path == "spec" {
+			fields, _ := fieldsOf(i.Object).(map[string]any)
 			p.Path = placeIn(fields["spec"], field.NewPath("spec"), p.Message).String()
 		}
 		p.Code = i.rule.Code // of Kubernetes' own kinds it is another
@@ -144,16 +144,16 @@ func legal(i *inspection) {
 // legalWorkflow runs Argo's validator, which stops at the first error: a template with one is replaced, until
 // there is no other.
 func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object manifest.Object) {
+	err := legalWorkflow(i.set.all, object)
+	if err == nil {
+		return
+	}
 	fields, _ := fieldsOf(object).(map[string]any)
 	inner, below := fields["spec"], at
 	if cron, ok := fields["spec"].(map[string]any); ok && cron["workflowSpec"] != nil {
 		inner, below = cron["workflowSpec"], at.Child("workflowSpec")
 	}
-	for range maxErrors {
-		err := legalWorkflow(i.set.all, object)
-		if err == nil {
-			return
-		}
+	for n := 0; err != nil && n < maxErrors; n++ {
 		message := err.Error()
 		place := placeIn(inner, below, message)
 		if place == below && below != at {
@@ -163,6 +163,7 @@ func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object man
 		if !withoutTemplate(object, templateOf(message)) {
 			return
 		}
+		err = legalWorkflow(i.set.all, object)
 	}
 }
 

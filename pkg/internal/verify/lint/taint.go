@@ -28,17 +28,24 @@ func (n names) has(name string) bool { return n.all || n.of[name] }
 func written(t argo.Trigger, wf *wfv1.Workflow) names {
 	out := names{of: map[string]bool{}}
 	for _, p := range t.AllParameters() {
-		place, isValue := strings.CutSuffix(p.Dest, ".value")
-		index, err := strconv.Atoi(strings.TrimPrefix(place, "spec.arguments.parameters."))
+		index, isArgument := argumentAt(p.Dest)
 		switch {
 		case p.List == "parameters" && !strings.Contains(p.Dest, "arguments"), strings.HasPrefix(p.Dest, "metadata."):
-		case p.List != "parameters" && isValue && err == nil && index >= 0 && index < len(wf.Spec.Arguments.Parameters):
+		case p.List != "parameters" && isArgument && index >= 0 && index < len(wf.Spec.Arguments.Parameters):
 			out.of[wf.Spec.Arguments.Parameters[index].Name] = true
 		default:
 			out.all = true
 		}
 	}
 	return out
+}
+
+// argumentAt returns the position of the argument whose value a parameter writes; -1 is a new one.
+func argumentAt(dest string) (index int, is bool) {
+	place, isValue := strings.CutSuffix(dest, ".value")
+	position, isArgument := strings.CutPrefix(place, "spec.arguments.parameters.")
+	index, err := strconv.Atoi(position)
+	return index, isValue && isArgument && err == nil
 }
 
 // taint follows what events write through the calls of templates.
