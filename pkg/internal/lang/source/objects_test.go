@@ -1,6 +1,9 @@
 package source
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -134,5 +137,28 @@ func TestNodesOfObjects(t *testing.T) {
 	}
 	if node := (Object{}).Node(); node != nil {
 		t.Errorf("an object of nowhere has the node %+v", node)
+	}
+}
+
+// TestLineEnds requires the same findings of files with the line ends of Windows. The files are cut
+// off at many places, so that brackets and quotes stay open.
+func TestLineEnds(t *testing.T) {
+	files, err := filepath.Glob("../../../../testdata/lint/*.yaml")
+	if err != nil || len(files) < 100 {
+		t.Fatal(len(files), err)
+	}
+	for n, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for cut := range 12 {
+			text := string(data[:len(data)*(cut+1)/13+n%7])
+			_, unix := Objects(Input{Name: "a", Data: []byte(text + "\n")}, keepAll)
+			_, windows := Objects(Input{Name: "a", Data: []byte(strings.ReplaceAll(text, "\n", "\r\n") + "\r\n")}, keepAll)
+			if diff := cmp.Diff(unix, windows); diff != "" {
+				t.Fatalf("%s, cut after %q: %s", file, text[max(0, len(text)-40):], diff)
+			}
+		}
 	}
 }

@@ -220,8 +220,8 @@ func quotedItems(lines []string, n int) []repair {
 	b.WriteString(line[:begin])
 	for rest := line[begin:]; rest != ""; {
 		length, item := 1, rest[:1]
-		if !strings.ContainsRune("{}[],: ", rune(rest[0])) {
-			if length, item = flowItem(rest); length < 0 {
+		if !strings.ContainsRune("{}[],: \r", rune(rest[0])) {
+			if length, item = flowItem(rest); length < 1 {
 				return nil
 			}
 		}
