@@ -32,9 +32,7 @@ func (t *run) environments(cr customResource) []environment {
 	}
 	children := map[string]any{}
 	if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return len(p.ReadsChildren()) > 0 }) {
-		if children = t.otherChildren(cr); !known("$children", children) {
-			return nil
-		}
+		children = t.otherChildren(cr)
 	}
 	if !slices.ContainsFunc(t.programs(), (*expression.Program).UsesRelated) {
 		return []environment{{vars: expression.Vars{Children: children}}}
