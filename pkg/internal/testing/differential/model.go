@@ -175,6 +175,15 @@ func (m *model) held(c plan.Child) bool {
 	})
 }
 
+// changing reports whether a controller has not yet observed a change of one of the children.
+func (m *model) changing(names []string) bool {
+	return slices.ContainsFunc(m.w.own(), func(o map[string]any) bool {
+		observed := at(o, "status", "observedGeneration")
+		return observed != nil && slices.Contains(names, textAt(o, "metadata", "labels", "argoperator.dev/child")) &&
+			fmt.Sprint(observed) != fmt.Sprint(at(o, "metadata", "generation"))
+	})
+}
+
 // childDifferences compares the objects of a child with its template.
 func (m *model) childDifferences(c plan.Child) []string {
 	var out []string

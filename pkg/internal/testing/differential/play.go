@@ -319,7 +319,7 @@ func (j *player) play(name string, how mode, act func(*world) error) error {
 	name += modeNames[how]
 	for _, w := range j.worlds {
 		before := len(w.Trace())
-		w.late = w.late || how == late
+		w.late = w.late || how == late || how == lost
 		if how == refused {
 			w.refuse(1+j.c.pick("refused.times", 3), oneOf(j.c.drawing, "refused.code", 500, 403, 409, 422, 429, 503))
 		}
@@ -391,30 +391,42 @@ func (j *player) compare(step string) {
 			return
 		}
 	}
-	first := j.worlds[0].settledEssence()
-	for _, w := range j.worlds[1:] {
-		if diff := difference(first, w.settledEssence()); diff != "" {
+	unsettled := map[string]bool{}
+	for _, w := range j.worlds {
+		for _, name := range w.unsettled() {
+			unsettled[name] = true
+		}
+	}
+	var essences []map[string]any
+	for _, w := range j.worlds {
+		essence := maps.Clone(w.snapshot().essence)
+		for _, o := range w.own() {
+			if unsettled[textAt(o, "metadata", "labels", "argoperator.dev/child")] {
+				delete(essence, placeOf(o))
+			}
+		}
+		essences = append(essences, essence)
+	}
+	for i, w := range j.worlds[1:] {
+		if diff := difference(essences[0], essences[i+1]); diff != "" {
 			j.report(Engines, nil, step, fmt.Sprintf("-%s +%s\n%s", j.worlds[0].engine, w.engine, diff))
 			return
 		}
 	}
 }
 
-// settledEssence returns the essence of all objects without those children that wait for others:
-// an engine may have changed one before it had to wait. A late event may have made a child an
-// earlier one again that cannot be made the latest.
-func (w *world) settledEssence() map[string]any {
-	out := w.snapshot().essence
+// unsettled returns the names of children that wait for others: an engine may have changed one before
+// it had to wait. A late event may have made a child an earlier one again that cannot be made the latest.
+// One may have been made before its dependency was seen to change, or to be gone.
+func (w *world) unsettled() []string {
 	m, err := newModel(w)
 	if err != nil || m == nil {
-		return out
+		return nil
 	}
+	var out []string
 	for _, c := range w.plan.Children {
-		if m.waits(c) || w.late && !w.isReady() && len(m.childDifferences(c)) > 0 {
-			out = maps.Clone(out)
-			for _, o := range m.objectsOf(c) {
-				delete(out, placeOf(o))
-			}
+		if m.waits(c) || m.changing(c.DependsOn) || w.late && !w.isReady() && len(m.childDifferences(c)) > 0 {
+			out = append(out, c.Name)
 		}
 	}
 	return out

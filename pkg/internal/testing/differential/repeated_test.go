@@ -27,6 +27,17 @@ func TestRepeated(t *testing.T) {
 			"c1.kind": 7, "c1.pod": 2, "c2.text.child": 1, "c2.text.read.StatefulSetfalse": 1, "c2.text.source": 5, "c2.when": 5,
 			"c2.when.field": 1, "children": 2, "field.1": 13, "fields": 1, "life.0": 3, "life.0.cr.f1": 5, "life.0.cr.sample": 3,
 		}},
+		"a template of any value reads labels that a child may not have": {3506723, differential.Choices{
+			"c0.kind": 7, "c1.annotations": 3, "c1.forEach": 4, "c1.kind": 7, "c1.note.read.StatefulSetfalse": 5, "c1.note.source": 7,
+			"c1.pod": 2, "children": 1, "cr.0.f2": 3, "field.2": 13, "field.3": 2, "fields": 3,
+		}},
+		"a child is made while a change of its dependency is not observed": {3506538, differential.Choices{
+			"c1.kind": 7, "c1.text.metadata": 2, "c1.text.source": 4, "c2.dependsOn": 4, "c2.namespace": 6, "children": 2, "life.3": 13,
+			"life.4": 4, "life.4.tier": 1,
+		}},
+		"the deletion of a child is lost whose dependency is not ready": {3506225, differential.Choices{
+			"c0.kind": 6, "c0.when": 6, "c1.dependsOn": 4, "children": 1, "life.0": 2, "life.0.cr.tier": 1, "life.1": 10, "life.1.mode": 9,
+		}},
 		"what others wait for is wanted later": {2000834, differential.Choices{
 			"api.form": 7, "c0.kind": 3, "c0.when": 4, "c1.forEach": 4, "c1.text.read.Widgetfalse": 7, "c1.text.source": 7, "children": 1,
 			"cr.0.sample": 5, "field.0": 3, "life.1": 1,
