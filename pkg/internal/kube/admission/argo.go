@@ -32,13 +32,22 @@ func EventBus(r *problem.Report, code string, bus *eventsv1.EventBus) {
 // OnBus reports why Argo Events would refuse a Sensor on its EventBus. An EventBus that is not
 // among the objects is assumed to be JetStream, because atLeastOnce requires it.
 func OnBus(r *problem.Report, code string, o argo.Objects, s *eventsv1.Sensor) {
-	bus, ok := argo.Find[*eventsv1.EventBus](o, s.Namespace, argo.BusName(s.Spec.EventBusName))
-	if !ok {
-		bus = &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{}}}
+	var buses []*eventsv1.EventBus
+	for _, bus := range argo.All[*eventsv1.EventBus](o) {
+		if bus.Namespace == s.Namespace && bus.Name == argo.BusName(s.Spec.EventBusName) {
+			buses = append(buses, bus)
+		}
 	}
-	if err := eventsrules.Sensor(s, bus); err != nil {
-		r.Add(field.NewPath("spec"), code, "", "%v", err)
+	if len(buses) == 0 {
+		buses = append(buses, &eventsv1.EventBus{Spec: eventsv1.EventBusSpec{JetStream: &eventsv1.JetStreamBus{}}})
 	}
+	var wrong error
+	for _, bus := range buses { // of several, nobody knows which one it is
+		if wrong = eventsrules.Sensor(s, bus); wrong == nil {
+			return
+		}
+	}
+	r.Add(field.NewPath("spec"), code, "", "%v", wrong)
 }
 
 // Workflows runs Argo's validation of every WorkflowTemplate.

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -129,17 +128,26 @@ func (s shaper) object(t reflect.Type, value any) []flaw {
 		if of, ok := fields[key]; ok {
 			found = s.value(of.Type, inner)
 		} else {
-			found = unknown(t, key)
+			found = unknown(t, key, object)
 		}
 		flaws = append(flaws, further(found, step{to: toField, name: key})...)
 	}
 	return flaws
 }
 
-func unknown(t reflect.Type, key string) []flaw {
+// unknown reports a key of an object that is no field. It suggests one that the object does not have
+// and that can hold the value.
+func unknown(t reflect.Type, key string, object map[string]any) []flaw {
 	flaws := newFlaw(diag.UnknownField, "unknown field %q of %s", key, t.Name())
 	flaws[0].decoder = t.Name()
-	flaws[0].hint = diag.DidYouMean(key, slices.Sorted(maps.Keys(known(t).fields)), strings.ToLower)
+	var names []string
+	for name, of := range known(t).fields {
+		if _, has := object[name]; !has && len(shaper{}.value(of.Type, object[key])) == 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	flaws[0].hint = diag.DidYouMean(key, names, strings.ToLower)
 	return flaws
 }
 

@@ -31,6 +31,15 @@ func eventDrivenRules() []Rule {
 			check: eachFlow(func(i *inspection, f flow) { i.code(f, true) }),
 		},
 		{
+			Code:    "manifest-injection",
+			Warning: true,
+			Summary: "Data of an event becomes part of a manifest.",
+			Why: "A quote or a line break in the value adds fields to the manifest, or whole objects. Everyone who can cause the event can " +
+				"create what the service account of the Workflow can.",
+			Fix:   "write the value as JSON: {{=toJson(inputs.parameters.name)}}",
+			check: eachFlow(manifestInjection),
+		},
+		{
 			Code:    "template-settings-ignored",
 			Warning: true,
 			Summary: "A WorkflowTemplate has settings that have no effect.",
@@ -76,9 +85,24 @@ func eventDrivenRules() []Rule {
 	}
 }
 
+func manifestInjection(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		if t.Resource == nil {
+			continue
+		}
+		for _, tag := range i.set.taint.tags(i.Object, f, t, t.Resource.Manifest) {
+			if !strings.Contains(tag, "toJson(") && !strings.Contains(tag, "asInt(") {
+				i.reportHint(t.path.Child("resource", "manifest"), strings.Replace(i.rule.Fix, "inputs.parameters.name", strings.Trim(tag, "{}= "), 1),
+					"the value of %s can add to the manifest", tag)
+				break
+			}
+		}
+	}
+}
+
 func ignoredSettings(i *inspection, t *wfv1.WorkflowTemplate) {
 	r := i.set.reach[t]
-	if r == nil || r.launched {
+	if r == nil || r.launched || t.Spec.Entrypoint != "" { // one with an entrypoint may also be submitted
 		return
 	}
 	spec := field.NewPath("spec")
@@ -94,7 +118,7 @@ func ignoredSettings(i *inspection, t *wfv1.WorkflowTemplate) {
 }
 
 func noMutex(i *inspection, f flow) {
-	if f.changes && !f.inherits() && f.fed && f.spec.Synchronization == nil {
+	if f.repeated && !f.inherits() && f.fed && f.spec.Synchronization == nil {
 		i.report(f.path, "Workflows for the same object can run at the same time")
 	}
 }
@@ -152,11 +176,14 @@ func noOwner(i *inspection, f flow) {
 		}
 		var object metav1.PartialObjectMetadata
 		if yaml.Unmarshal([]byte(placeholder().ReplaceAllString(m.Manifest, "tag0")), &object) == nil && object.Kind != "" &&
-			len(object.OwnerReferences) == 0 {
+			len(object.OwnerReferences) == 0 && !expires().MatchString(m.Manifest) {
 			i.report(t.path.Child("resource", "manifest"), "%s has no ownerReferences", object.Kind)
 		}
 	}
 }
+
+// expires matches a field by which Kubernetes deletes a finished Job.
+var expires = lazily(`\bttlSecondsAfterFinished["']?\s*:`)
 
 func noStatus(i *inspection, crd *apiextensionsv1.CustomResourceDefinition) {
 	watched := slices.ContainsFunc(argo.All[*eventsv1.EventSource](i.set.all), func(s *eventsv1.EventSource) bool {

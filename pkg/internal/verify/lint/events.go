@@ -1,16 +1,18 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -29,11 +31,12 @@ func eventRules() []Rule {
 			check:   on(unknownResources),
 		},
 		{
-			Code:    "unsupported-field-selector",
-			Summary: "A filter selects by a field by which the API server does not select.",
-			Why:     "The API server rejects the watch, and no event arrives.",
-			Fix:     "select by metadata.name, metadata.namespace or labels, and filter other fields in the Sensor",
-			check:   on(unsupportedSelectors),
+			Code:    "invalid-resource-filter",
+			Summary: "A filter of a resource event lets no object pass.",
+			Why: "The EventSource compares the texts of fields with regular expressions. It drops each object without the field, and " +
+				"only its log says why.",
+			Fix:   "correct the name of the field",
+			check: on(invalidResourceFilters),
 		},
 		{
 			Code:    "incomplete-event-source",
@@ -114,121 +117,282 @@ func (i *inspection) groupOf(known map[string][]schema.BuiltinKind, plural strin
 	return i.rule.Fix
 }
 
-// selectable are the fields by which the API server selects objects of a built-in kind, beside
-// metadata.name and metadata.namespace.
-var selectable = map[string][]string{
-	"pods": {
-		"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork", "status.phase",
-		"status.podIP", "status.podIPs", "status.nominatedNodeName",
-	},
-	"nodes":                  {"spec.unschedulable"},
-	"namespaces":             {"status.phase"},
-	"secrets":                {"type"},
-	"services":               {"spec.clusterIP", "spec.type"},
-	"replicationcontrollers": {"status.replicas"},
-	"events": {
-		"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
-		"involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent", "source", "type",
-	},
-	"events.events.k8s.io": {
-		"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid", "involvedObject.apiVersion",
-		"involvedObject.resourceVersion", "involvedObject.fieldPath", "reason", "reportingComponent", "reportingController", "source",
-		"type", "regarding.kind", "regarding.namespace", "regarding.name", "regarding.uid", "regarding.apiVersion",
-		"regarding.resourceVersion", "regarding.fieldPath",
-	},
-	"replicasets.apps": {"status.replicas"},
-	"jobs.batch":       {"status.successful"},
-	"certificatesigningrequests.certificates.k8s.io": {"spec.signerName"},
-}
-
-func unsupportedSelectors(i *inspection, s *eventsv1.EventSource) {
-	known := builtinResources()
+// invalidResourceFilters checks the fields by which the pod of an EventSource filters what it watches: it
+// compares texts with regular expressions.
+func invalidResourceFilters(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
 		e := s.Spec.Resource[name]
-		_, builtin := known[e.Group]
-		crd := i.customResource(e.Group, e.Resource)
-		if e.Filter == nil || !builtin && crd == nil {
+		if e.Filter == nil {
 			continue
 		}
-		fields := append([]string{"metadata.name", "metadata.namespace"}, selectable[argo.Qualified(e.Group, e.Resource)]...)
-		if crd != nil {
-			for _, v := range crd.Spec.Versions {
-				for _, f := range v.SelectableFields {
-					fields = append(fields, strings.TrimPrefix(f.JSONPath, "."))
-				}
-			}
-		}
+		of := i.watchedType(e)
 		for n, f := range e.Filter.Fields {
-			if !slices.Contains(fields, f.Key) {
-				i.report(field.NewPath("spec", "resource").Key(name).Child("filter", "fields").Index(n).Child("key"),
-					"the API server does not select %s by %s", argo.Qualified(e.Group, e.Resource), f.Key)
+			at := field.NewPath("spec", "resource").Key(name).Child("filter", "fields").Index(n)
+			if !slices.Contains([]string{"=", "==", "!="}, f.Operation) {
+				i.reportHint(at, "use ==, = or !=", "a field with the operation %q lets no object pass", f.Operation)
+			}
+			if _, err := regexp.Compile(f.Value); err != nil {
+				i.report(at.Child("value"), "%v", err)
+			}
+			if why := badPath(f.Key); why != "" {
+				i.reportHint(at.Child("key"), pathHint(f.Key), "%s", why)
+				continue
+			}
+			if strings.ContainsAny(f.Key, `#@*?|\`) {
+				continue // more than the names of fields
+			}
+			is, missing, in := placed(of, f.Key)
+			if missing != "" {
+				i.reportHint(at.Child("key"), cmp.Or(diag.DidYouMean(missing, in.Fields(), strings.ToLower), i.rule.Fix),
+					"%s: %s has no field %s", f.Key, argo.Qualified(e.Group, e.Resource), missing)
+			} else if notText(is) {
+				i.reportHint(at.Child("key"), "filter in the Sensor", "%s is %s, and the filter compares texts", f.Key, describe(is))
 			}
 		}
 	}
 }
 
-// customResource returns the CustomResourceDefinition of a resource, if it is among the objects.
-func (i *inspection) customResource(group, plural string) *apiextensionsv1.CustomResourceDefinition {
-	for _, crd := range argo.All[*apiextensionsv1.CustomResourceDefinition](i.set.all) {
-		if crd.Spec.Group == group && crd.Spec.Names.Plural == plural {
-			return crd
+// watchedType returns the type of the objects that an event watches; any, if it is not known.
+func (i *inspection) watchedType(e eventsv1.ResourceEventSource) schema.Type {
+	for _, k := range builtinResources()[e.Group] {
+		if k.Plural == e.Resource {
+			if of, ok := schema.Builtin(strings.TrimPrefix(e.Group+"/"+e.Version, "/"), k.Kind); ok {
+				return of
+			}
 		}
 	}
-	return nil
+	return schema.Any()
 }
 
-// needs are the fields that Argo Events requires of each type; "a|b" is one of the two. They are those
-// of the functions validate below pkg/eventsources/sources.
+// needs are what Argo Events requires of the fields of each type, as the functions validate below
+// pkg/eventsources/sources do. "a|b" is one of the two, "a^b" not both, "a=>b" b with a, "a!b" b without a,
+// and "a in x,y" one of these values.
 var needs = map[string][]string{
-	"amqp":              {"url|urlSecret", "routingKey", "exchangeType"},
-	"azureEventsHub":    {"fqdn", "hubName"},
+	"amqp": {"url|urlSecret", "url^urlSecret", "routingKey", "exchangeType", "auth=>auth.username", "auth=>auth.password"},
+	"azureEventsHub": {
+		"fqdn", "hubName", "sharedAccessKey=>sharedAccessKeyName", "sharedAccessKeyName=>sharedAccessKey",
+	},
 	"azureQueueStorage": {"connectionString|storageAccountName", "queueName"},
-	"azureServiceBus":   {"connectionString|fullyQualifiedNamespace", "queueName|topicName"},
-	"bitbucketserver":   {"bitbucketserverBaseURL"},
-	"calendar":          {"schedule|interval"},
-	"emitter":           {"broker", "channelName", "channelKey"},
-	"file":              {"eventType"},
-	"gerrit":            {"projects", "events", "gerritBaseURL", "auth"},
-	"github":            {"repositories|organizations|owner"},
-	"gitlab":            {"events", "gitlabBaseURL", "accessToken"},
-	"hdfs":              {"type", "addresses"},
-	"kafka":             {"url", "topic", "partition|consumerGroup"},
-	"minio":             {"accessKey", "secretKey", "endpoint"},
-	"mns":               {"queue", "endpoint"},
-	"mqtt":              {"url", "topic", "clientId"},
-	"nats":              {"url", "subject"},
-	"nsq":               {"hostAddress", "topic", "channel"},
-	"pubSub":            {"topic|subscriptionID"},
-	"pulsar":            {"topics", "url"},
-	"redis":             {"hostAddress", "channels"},
-	"redisStream":       {"hostAddress", "streams"},
-	"sns":               {"topicArn", "region", "webhook"},
-	"sqs":               {"region", "queue"},
-	"webhook":           {"endpoint", "port"},
+	"azureServiceBus": {
+		"connectionString|fullyQualifiedNamespace", "queueName|topicName", "queueName^topicName", "topicName=>subscriptionName",
+		"subscriptionName=>topicName",
+	},
+	"bitbucket":       {"repositories|owner", "owner=>repositorySlug|repositories", "webhook"},
+	"bitbucketserver": {"bitbucketserverBaseURL", "webhook"},
+	"calendar":        {"schedule|interval"},
+	"emitter":         {"broker", "channelName", "channelKey"},
+	"file":            {"eventType", "watchPathConfig.directory", "watchPathConfig.path|watchPathConfig.pathRegexp", "watchPathConfig.path^watchPathConfig.pathRegexp"},
+	"generic":         {"url", "config"},
+	"gerrit":          {"projects", "events", "gerritBaseURL", "auth", "webhook"},
+	"github": {
+		"repositories|organizations|owner", "repositories^organizations", "contentType in json,form", "githubBaseURL=>githubUploadURL",
+		"githubUploadURL=>githubBaseURL", "webhook",
+	},
+	"gitlab": {"events", "gitlabBaseURL", "accessToken", "webhook"},
+	"hdfs": {
+		"type", "addresses", "directory", "path|pathRegexp", "path^pathRegexp", "hdfsUser|krbCCacheSecret|krbKeytabSecret",
+		"krbKeytabSecret=>krbServicePrincipalName", "krbKeytabSecret=>krbConfigConfigMap", "krbKeytabSecret=>krbUsername",
+		"krbKeytabSecret=>krbRealm", "krbCCacheSecret=>krbServicePrincipalName", "krbCCacheSecret=>krbConfigConfigMap",
+	},
+	"kafka": {
+		"url", "topic", "partition|consumerGroup", "awsMskIamAuth=>awsMskIamAuth.region", "sasl=>sasl.userSecret",
+		"sasl=>sasl.passwordSecret", "sasl.mechanism in PLAIN,OAUTHBEARER,SCRAM-SHA-256,SCRAM-SHA-512,GSSAPI",
+	},
+	"minio":       {"accessKey", "secretKey", "endpoint", "bucket=>bucket.name"},
+	"mns":         {"queue", "endpoint"},
+	"mqtt":        {"url", "topic", "clientId", "auth=>auth.username", "auth=>auth.password"},
+	"nats":        {"url", "subject"},
+	"nsq":         {"hostAddress", "topic", "channel"},
+	"pubSub":      {"topic|subscriptionID", "topicProjectID=>topic"},
+	"pulsar":      {"topics", "url", "type", "type in exclusive,shared"},
+	"redis":       {"hostAddress", "channels", "password=>namespace"},
+	"redisStream": {"hostAddress", "streams"},
+	"resource":    {"version", "resource", "eventTypes"},
+	"sftp":        {"eventType", "watchPathConfig.directory", "watchPathConfig.path|watchPathConfig.pathRegexp", "watchPathConfig.path^watchPathConfig.pathRegexp"},
+	"slack":       {"token", "signingSecret", "webhook"},
+	"sns":         {"topicArn", "region", "webhook"},
+	"sqs":         {"region", "queue"},
+	"storagegrid": {"topicArn", "apiURL", "authToken", "bucket", "events", "webhook"},
+	"stripe":      {"createWebhook=>apiKey", "webhook"},
+	"webhook":     {"endpoint", "port"},
+}
+
+// oneOf and the others match the forms of needs.
+var (
+	implied  = lazily(`^(.+)=>(.+)$`)
+	excluded = lazily(`^(.+)\^(.+)$`)
+	listed   = lazily(`^(.+) in (.+)$`)
+)
+
+// need checks one of the needs of an event.
+func (i *inspection) need(of *namedEvent, entry reflect.Value, need string) {
+	place := func(name string) *field.Path {
+		steps := strings.Split(name, ".")
+		return of.path.Child(steps[0], steps[1:]...)
+	}
+	if m := listed().FindStringSubmatch(need); m != nil {
+		known := strings.Split(m[2], ",")
+		if text := textOf(entry, m[1]); text != "" && !slices.Contains(known, text) && !strings.Contains(text, "{{") {
+			hint := cmp.Or(diag.DidYouMean(text, known, strings.ToLower), "use "+strings.Join(known, ", "))
+			i.reportHint(place(m[1]), hint, "%s cannot be %s", m[1], text)
+		}
+		return
+	}
+	if m := excluded().FindStringSubmatch(need); m != nil {
+		if isSet(entry, m[1]) && isSet(entry, m[2]) {
+			i.reportHint(place(m[2]), "remove one of the two", "%s and %s exclude each other", m[1], m[2])
+		}
+		return
+	}
+	where, who := of.path, "a source of type "+of.kind
+	if m := implied().FindStringSubmatch(need); m != nil {
+		if !isSet(entry, m[1]) {
+			return
+		}
+		where, who, need = place(m[1]), m[1], m[2]
+	}
+	names := strings.Split(need, "|")
+	if text := strings.Join(names, " or "); !slices.ContainsFunc(names, func(name string) bool { return isSet(entry, name) }) {
+		i.reportHint(where, "add "+text, "%s needs %s", who, text)
+	}
 }
 
 func incompleteSources(i *inspection, s *eventsv1.EventSource) {
 	for of, entry := range entriesOf(s) {
 		for _, need := range needs[of.kind] {
-			names := strings.Split(need, "|")
-			if text := strings.Join(names, " or "); !slices.ContainsFunc(names, func(name string) bool { return isSet(entry, name) }) {
-				i.reportHint(of.path, "add "+text, "a source of type %s needs %s", of.kind, text)
+			i.need(of, entry, need)
+		}
+		hook := webhookOf(of, entry)
+		for _, need := range []string{"endpoint", "port"} {
+			if hook.IsValid() && of.kind != "webhook" && !isSet(hook, need) {
+				i.reportHint(of.path.Child("webhook"), "add "+need, "webhook needs %s", need)
 			}
 		}
-		port := textOf(entry, "port")
-		if hook, ok := fieldNamed(entry, "webhook"); ok && hook.Kind() == reflect.Pointer && !hook.IsNil() {
-			port = textOf(hook.Elem(), "port")
-		}
-		if _, err := strconv.Atoi(port); port != "" && err != nil && !strings.Contains(port, "{{") {
-			i.reportHint(of.path, "write a number in quotes", "the port %q is no number", port)
-		}
-		if zone := textOf(entry, "timezone"); zone != "" && of.kind == "calendar" {
-			if _, err := time.LoadLocation(zone); err != nil {
-				i.reportHint(of.path.Child("timezone"), "write a name of the IANA database, such as Europe/Berlin",
-					"there is no time zone %s", zone)
+		if port := textOf(hook, "port"); port != "" && !strings.Contains(port, "{{") {
+			if _, err := strconv.Atoi(port); err != nil {
+				i.reportHint(of.path, "write a number in quotes", "the port %q is no number", port)
 			}
+		}
+		i.tlsOf(of, entry)
+		i.ofType(of, entry)
+	}
+	i.mixedStrategies(s)
+}
+
+// webhookOf returns the settings of the server of an event, if it has one.
+func webhookOf(of *namedEvent, entry reflect.Value) reflect.Value {
+	if of.kind == "webhook" {
+		return entry
+	}
+	if hook, ok := fieldNamed(entry, "webhook"); ok && hook.Kind() == reflect.Pointer && !hook.IsNil() {
+		return hook.Elem()
+	}
+	return reflect.Value{}
+}
+
+// tlsOf checks the settings of TLS, which all types have in common.
+func (i *inspection) tlsOf(of *namedEvent, entry reflect.Value) {
+	value, ok := fieldNamed(entry, "tls")
+	if !ok || value.Kind() != reflect.Pointer || value.IsNil() {
+		return
+	}
+	if tls, ok := value.Interface().(*eventsv1.TLSConfig); ok {
+		if err := eventsv1.ValidateTLSConfig(tls); err != nil {
+			i.reportHint(of.path.Child("tls"), "set caCertSecret, or clientCertSecret and clientKeySecret", "%v", err)
 		}
 	}
+}
+
+// ofType checks what only one type of source has.
+func (i *inspection) ofType(of *namedEvent, entry reflect.Value) {
+	switch e := entry.Interface().(type) {
+	case eventsv1.CalendarEventSource:
+		if _, err := time.LoadLocation(e.Timezone); err != nil {
+			i.reportHint(of.path.Child("timezone"), "write a name of the IANA database, such as Europe/Berlin",
+				"there is no time zone %s", e.Timezone)
+		}
+	case eventsv1.FileEventSource:
+		i.watched(of.path.Child("watchPathConfig"), e.WatchPathConfig)
+	case eventsv1.HDFSEventSource:
+		i.watched(of.path, e.WatchPathConfig)
+		known := []string{"CREATE", "REMOVE", "WRITE", "RENAME", "CHMOD"}
+		if e.Type != "" && !slices.ContainsFunc(strings.Split(e.Type, "|"), func(one string) bool { return slices.Contains(known, one) }) {
+			i.reportHint(of.path.Child("type"), cmp.Or(diag.DidYouMean(e.Type, known, strings.ToLower), "use "+strings.Join(known, ", ")),
+				"there is no type %s", e.Type)
+		}
+		i.interval(of.path.Child("checkInterval"), e.CheckInterval)
+	case eventsv1.BitbucketServerEventSource:
+		i.interval(of.path.Child("checkInterval"), e.CheckInterval)
+		i.hooksWithoutEvents(of, e.ShouldCreateWebhooks(), e.Events)
+	case eventsv1.BitbucketEventSource:
+		i.hooksWithoutEvents(of, e.ShouldCreateWebhooks(), e.Events)
+	case eventsv1.GithubEventSource:
+		i.hooksWithoutEvents(of, e.NeedToCreateHooks(), e.Events)
+	case eventsv1.S3Artifact:
+		if strings.Contains(e.Endpoint, "://") {
+			_, host, _ := strings.Cut(e.Endpoint, "://")
+			i.reportHint(of.path.Child("endpoint"), "write "+host+", and insecure: true for a server without TLS",
+				"an endpoint is a host and a port, without a scheme")
+		}
+	case eventsv1.SQSEventSource:
+		if strings.Contains(e.Queue, "/") {
+			i.reportHint(of.path.Child("queue"), "write "+e.Queue[strings.LastIndex(e.Queue, "/")+1:], "queue is the name of the queue, not its URL")
+		}
+	case eventsv1.WebhookEventSource:
+		if m := strings.ToUpper(e.Method); m != "" && m != "GET" && m != "POST" && !strings.Contains(m, "{{") {
+			i.reportHint(of.path.Child("method"), "use POST or GET", "the server rejects each request of method %s", e.Method)
+		}
+	}
+}
+
+func (i *inspection) interval(at *field.Path, text string) {
+	if _, err := time.ParseDuration(text); text != "" && err != nil {
+		i.reportHint(at, "write s, m or h, such as 30s", "%q is no duration", text)
+	}
+}
+
+func (i *inspection) hooksWithoutEvents(of *namedEvent, creates bool, events []string) {
+	if creates && len(events) == 0 {
+		i.reportHint(of.path, "add events", "to create the webhook, the source needs events")
+	}
+}
+
+// watched checks the paths of a source of files.
+func (i *inspection) watched(at *field.Path, c eventsv1.WatchPathConfig) {
+	switch {
+	case c.Directory == "" || strings.Contains(c.Directory+c.Path, "{{"):
+	case !path.IsAbs(c.Directory):
+		i.reportHint(at.Child("directory"), "begin it with /", "the directory is no absolute path")
+	case c.Path != "" && path.IsAbs(c.Path):
+		i.reportHint(at.Child("path"), "write "+strings.TrimLeft(c.Path, "/"), "the path is not relative to the directory")
+	case c.Path != "" && !strings.HasSuffix(c.Directory, "/"):
+		i.reportHint(at.Child("directory"), "write "+c.Directory+"/",
+			"the path is compared with what follows the directory, and that begins with /")
+	}
+	if _, err := regexp.Compile(c.PathRegexp); err != nil {
+		i.report(at.Child("pathRegexp"), "%v", err)
+	}
+}
+
+// mixedStrategies reports types that Argo Events does not run in one Deployment.
+func (i *inspection) mixedStrategies(s *eventsv1.EventSource) {
+	var recreated, rolled *namedEvent
+	for _, e := range eventsOf(s) {
+		if isRecreated(e.kind) {
+			recreated = cmp.Or(recreated, &e)
+		} else {
+			rolled = cmp.Or(rolled, &e)
+		}
+	}
+	if recreated != nil && rolled != nil {
+		i.reportHint(recreated.path, "move it to an EventSource of its own", "the types %s and %s cannot be in one EventSource",
+			rolled.kind, recreated.kind)
+	}
+}
+
+// isRecreated reports whether only one pod reads a type of source: such pods elect a leader.
+func isRecreated(kind string) bool {
+	return slices.Contains(eventsv1.RecreateStrategyEventSources, eventsv1.EventSourceType(kind))
 }
 
 // entriesOf returns the values of all events of an EventSource.
@@ -263,13 +427,27 @@ func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-func isSet(v reflect.Value, name string) bool {
-	of, ok := fieldNamed(v, name)
-	return ok && !of.IsZero()
+// at returns the value at a path of fields; an invalid one if it is not there.
+func at(v reflect.Value, path string) reflect.Value {
+	for _, name := range strings.Split(path, ".") {
+		for v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		var ok bool
+		if v, ok = fieldNamed(v, name); !ok {
+			return reflect.Value{}
+		}
+	}
+	return v
 }
 
-func textOf(v reflect.Value, name string) string {
-	if of, ok := fieldNamed(v, name); ok && of.Kind() == reflect.String {
+func isSet(v reflect.Value, path string) bool {
+	of := at(v, path)
+	return of.IsValid() && !of.IsZero()
+}
+
+func textOf(v reflect.Value, path string) string {
+	if of := at(v, path); of.IsValid() && of.Kind() == reflect.String {
 		return of.String()
 	}
 	return ""
@@ -303,6 +481,11 @@ var minioEvents = strings.Fields(`
 	s3:Replication:OperationMissedThreshold s3:Replication:OperationNotTracked s3:Replication:OperationReplicatedAfterThreshold
 	s3:Scanner:* s3:Scanner:BigPrefix s3:Scanner:LargeVersions s3:Scanner:ManyVersions s3:TestEvent`)
 
+// gitlabEvents are the names of events in the webhooks of GitLab.
+var gitlabEvents = strings.Fields(`
+	ConfidentialIssuesEvents ConfidentialNoteEvents DeploymentEvents EmojiEvents IssuesEvents JobEvents MergeRequestsEvents NoteEvents
+	PipelineEvents PushEvents ReleasesEvents ResourceAccessTokenEvents TagPushEvents VulnerabilityEvents WikiPageEvents`)
+
 func unknownEventNames(i *inspection, s *eventsv1.EventSource) {
 	check := func(at *field.Path, name string, known []string, service string) {
 		if slices.Contains(known, name) || strings.Contains(name, "{{") {
@@ -317,6 +500,11 @@ func unknownEventNames(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Github)) {
 		for n, event := range s.Spec.Github[name].Events {
 			check(field.NewPath("spec", "github").Key(name).Child("events").Index(n), event, githubEvents, "GitHub")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Gitlab)) {
+		for n, event := range s.Spec.Gitlab[name].Events {
+			check(field.NewPath("spec", "gitlab").Key(name).Child("events").Index(n), event, gitlabEvents, "the webhook of GitLab")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Minio)) {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -92,7 +93,7 @@ func (i *inspection) dataFilter(at *field.Path, f eventsv1.DataFilter) {
 		}
 	}
 	if len(f.Value) == 0 {
-		i.reportHint(at.Child("value"), "add a value", "a filter without values drops each event")
+		i.reportHint(at.Child("value"), "add a value", "a filter without values is never true")
 		return
 	}
 	values := at.Child("value")
@@ -138,11 +139,17 @@ func (i *inspection) comparator(at *field.Path, f eventsv1.DataFilter, more ...e
 	switch {
 	case !slices.Contains(known, f.Comparator):
 		i.reportHint(at.Child("comparator"), "use = or !=",
-			"a filter of type %s with the comparator %s drops each event", f.Type, f.Comparator)
-	case f.Comparator == eventsv1.NotEqualTo && f.Type == eventsv1.JSONTypeNumber && different:
+			"a filter of type %s with the comparator %s is never true", f.Type, f.Comparator)
+	case f.Comparator != eventsv1.NotEqualTo || !different:
+	case f.Type == eventsv1.JSONTypeNumber:
 		i.reportHint(at.Child("value"), "write a filter for each value", "every number is unequal to one of several values")
+	case !slices.ContainsFunc(f.Value, func(value string) bool { return !exact().MatchString(value) }):
+		i.reportHint(at.Child("value"), "write a filter for each value", "every text is unequal to one of several values")
 	}
 }
+
+// exact matches a regular expression that matches one text only.
+var exact = lazily(`^\^[-\w/ ]*\$$`)
 
 // exprFilter checks an expression filter. Argo evaluates none without fields.
 func (i *inspection) exprFilter(at *field.Path, e eventsv1.ExprFilter) {
@@ -314,6 +321,35 @@ var shapes = map[string][]string{
 	"webhook":           {"header", "body"},
 }
 
+// slackHasNo are fields that events of other types have: those of Slack are what Slack sends.
+var slackHasNo = []string{"body", "header", "headers"}
+
+// httpHeaders is the field with the headers of a request, by the type: each header is a list.
+var httpHeaders = map[string]string{
+	"bitbucket": "headers", "bitbucketserver": "headers", "gerrit": "headers", "github": "headers", "gitlab": "headers",
+	"sns": "header", "webhook": "header",
+}
+
+// headerFilter reports a filter that compares a list of header values with a text.
+func (i *inspection) headerFilter(at *field.Path, of *namedEvent, f eventsv1.DataFilter) {
+	header, is := strings.CutPrefix(f.Path, httpHeaders[of.kind]+".")
+	if httpHeaders[of.kind] == "" || !is || f.Template != "" || f.Type != eventsv1.JSONTypeString || !plainHeader().MatchString(header) {
+		return
+	}
+	for n, value := range f.Value {
+		if bounded().MatchString(value) {
+			i.reportHint(at.Child("value").Index(n), "write path: "+f.Path+".0", "a header is a list, so the text is like [\"push\"], which %s never matches", value)
+		}
+	}
+}
+
+var (
+	// plainHeader matches the name of a header without an index.
+	plainHeader = lazily(`^[-\w]+$`)
+	// bounded matches a regular expression that only matches texts that begin or end with a letter or digit.
+	bounded = lazily(`^\^[A-Za-z0-9]([^|?*{][^|]*)?$|^[^|\\]*[A-Za-z0-9]\$$`)
+)
+
 // unknownEventFields checks the paths of filters and parameters with the events of EventSources among
 // the objects. A transform changes the events.
 func unknownEventFields(i *inspection, s *eventsv1.Sensor) {
@@ -331,6 +367,7 @@ func unknownEventFields(i *inspection, s *eventsv1.Sensor) {
 			at := dependencyPath(n).Child("filters")
 			for m, data := range f.Data {
 				check(at.Child("data").Index(m).Child("path"), data.Path)
+				i.headerFilter(at.Child("data").Index(m), source, data)
 			}
 			for m, e := range f.Exprs {
 				for k, one := range e.Fields {
@@ -352,6 +389,14 @@ func unknownEventFields(i *inspection, s *eventsv1.Sensor) {
 var plainStep = lazily(`^([A-Za-z_][-\w]*)(\.|$)(.*)`)
 
 func (i *inspection) eventPath(at *field.Path, of *namedEvent, path string) {
+	if first, rest, _ := strings.Cut(path, "."); of.kind == "slack" && slices.Contains(slackHasNo, first) {
+		i.reportHint(at, "write "+cmp.Or(rest, "the name of a field"), "events of type slack have no field %s: they are what Slack sends", first)
+		return
+	}
+	if of.kind == "sns" && strings.HasPrefix(path, "body.Message.") {
+		i.reportHint(at, "take body.Message, and read it with fromJson in a template", "body.Message is a text")
+		return
+	}
 	fields := append(slices.Clone(shapes[of.kind]), "metadata")
 	m := plainStep().FindStringSubmatch(path)
 	if len(fields) == 1 || m == nil {
@@ -359,9 +404,17 @@ func (i *inspection) eventPath(at *field.Path, of *namedEvent, path string) {
 	}
 	if !slices.Contains(fields, m[1]) {
 		hint := diag.DidYouMean(m[1], fields, strings.ToLower)
-		if hint == "" && slices.Contains(fields, "body") {
+		switch {
+		case hint != "":
+		case m[1] == "context" && strings.HasSuffix(at.String(), ".dataKey"):
+			hint = "write contextKey: " + m[3]
+		case m[1] == "context":
+			hint = "filters.context compares the context of an event"
+		case slices.Contains(fields, "body") && of.text:
+			hint = fmt.Sprintf("set jsonBody: true in %s, and write body.%s", of.path, path)
+		case slices.Contains(fields, "body"):
 			hint = "write body." + path
-		} else if hint == "" {
+		default:
 			hint = "they have " + strings.Join(fields, ", ")
 		}
 		i.reportHint(at, hint, "events of type %s have no field %s", of.kind, m[1])

@@ -120,7 +120,9 @@ func run(files []source.Input, config *Config) (results, error) {
 	for i, s := range subjects {
 		list[i] = s.object
 	}
-	for i, wrong := range Objects(list, config.profile()) {
+	profile := config.profile()
+	profile.patched = chosen.patched
+	for i, wrong := range Objects(list, profile) {
 		problems = append(problems, subjects[i].locate(wrong)...)
 	}
 	all.problems = config.apply(problems)

@@ -26,9 +26,16 @@ func misspelledReference(i *inspection) {
 		reference[*eventsv1.EventBus](i, field.NewPath("spec", "eventBusName"), o.Namespace, o.Spec.EventBusName)
 	}
 	template := func(at *field.Path, namespace, name string, clusterScope bool) {
-		if clusterScope {
+		inCluster := len(findAll[*wfv1.ClusterWorkflowTemplate](i.set.all, "", name)) > 0
+		inNamespace := len(findAll[*wfv1.WorkflowTemplate](i.set.all, namespace, name)) > 0
+		switch {
+		case inCluster && !inNamespace && !clusterScope:
+			i.reportHint(at, "add clusterScope: true", "%s is a ClusterWorkflowTemplate", name)
+		case inNamespace && !inCluster && clusterScope:
+			i.reportHint(at, "remove clusterScope", "%s is a WorkflowTemplate", name)
+		case clusterScope:
 			reference[*wfv1.ClusterWorkflowTemplate](i, at, "", name)
-		} else {
+		default:
 			reference[*wfv1.WorkflowTemplate](i, at, namespace, name)
 		}
 	}

@@ -26,6 +26,8 @@ type objectSet struct {
 	fed      map[*corev1.ConfigMap]map[string]bool // keys of ConfigMaps that Workflows for watched objects read
 	defaults wfv1.WorkflowSpec                     // workflowDefaults of the controller's ConfigMap
 	taint    *taint
+	patched  patched
+	called   map[manifest.Object]bool // templates of others call those of these
 }
 
 // reach describes how events reach a template.
@@ -36,11 +38,14 @@ type reach struct {
 
 // feed describes the events that start a Workflow.
 type feed struct {
-	fed     bool // data of the event is passed to it
-	changes bool // the events are changes of objects that an EventSource watches
+	fed      bool // data of the event is passed to it
+	changes  bool // the events are changes of objects that an EventSource watches
+	repeated bool // one object can have several of them
 }
 
-func (f feed) or(other feed) feed { return feed{f.fed || other.fed, f.changes || other.changes} }
+func (f feed) or(other feed) feed {
+	return feed{f.fed || other.fed, f.changes || other.changes, f.repeated || other.repeated}
+}
 
 // accountUse is a use of a service account. Its namespace is empty if the manifest has
 // none.
@@ -66,8 +71,29 @@ func newObjectSet(of argo.Objects) *objectSet {
 		}
 		s.record(object)
 	}
+	s.called = s.calledTemplates()
 	s.taint = newTaint(s)
 	return s
+}
+
+// calledTemplates returns the objects with templates that a templateRef of another object names.
+func (s *objectSet) calledTemplates() map[manifest.Object]bool {
+	out := map[manifest.Object]bool{}
+	for object, flows := range s.flows {
+		for _, f := range flows {
+			for _, t := range f.templates() {
+				eachCall(t, func(_ *field.Path, c call) {
+					if c.ref == nil {
+						return
+					}
+					for other := range s.referred(c.ref.Name, c.ref.ClusterScope, f.namespace) {
+						out[other] = out[other] || other != object
+					}
+				})
+			}
+		}
+	}
+	return out
 }
 
 // referred returns the flows of the templates with a name that a Workflow in a namespace may refer to.
@@ -197,9 +223,9 @@ type flow struct {
 	spec      wfv1.WorkflowSpec
 	namespace string
 	path      *field.Path
-	whole     bool  // runs as a Workflow, and is not only called
-	driven    bool  // started by events
-	written   names // the arguments that events write
+	whole     bool // runs as a Workflow, and is not only called
+	driven    bool // started by events
+	writes    writes
 	feed
 }
 
@@ -224,6 +250,12 @@ func (s *objectSet) flowsIn(object manifest.Object) []flow {
 	return []flow{f}
 }
 
+// marked returns the flow with eventTag in place of what events write.
+func (f flow) marked() flow {
+	f.spec = f.writes.spec
+	return f
+}
+
 // sensorFlows returns the Workflows that a Sensor creates.
 func (s *objectSet) sensorFlows(sensor *eventsv1.Sensor) []flow {
 	var out []flow
@@ -233,30 +265,40 @@ func (s *objectSet) sensorFlows(sensor *eventsv1.Sensor) []flow {
 		if data == nil || yaml.Unmarshal(data, wf) != nil || wf.Kind != "Workflow" {
 			continue
 		}
+		watches, only := s.watches(sensor, t)
 		out = append(out, flow{
 			spec: wf.Spec, namespace: argo.NamespaceOf(wf, sensor), path: path.Child("spec"), whole: true, driven: true,
-			feed: feed{fed: len(t.ObjectParameters()) > 0, changes: s.changes(sensor, t)}, written: written(t, wf),
+			feed: feed{len(t.ObjectParameters()) > 0, len(watches) > 0, slices.ContainsFunc(watches, repeats)}, writes: written(t, wf, only),
 		})
 	}
 	return out
 }
 
-// changes reports whether a trigger fires on changes of objects that an EventSource among
-// the objects watches.
-func (s *objectSet) changes(sensor *eventsv1.Sensor, t argo.Trigger) bool {
+// watches returns the watches of EventSources among the objects on whose events a trigger fires, and
+// whether it fires on no others.
+func (s *objectSet) watches(sensor *eventsv1.Sensor, t argo.Trigger) (of []eventsv1.ResourceEventSource, only bool) {
 	names := t.DependencyNames()
-	return slices.ContainsFunc(sensor.Spec.Dependencies, func(d eventsv1.EventDependency) bool {
+	only = true
+	for _, d := range sensor.Spec.Dependencies {
 		if len(names) > 0 && !slices.Contains(names, d.Name) && !slices.Contains(names, strings.ReplaceAll(d.Name, "-", "_")) {
-			return false
+			continue
 		}
-		return slices.ContainsFunc(
-			findAll[*eventsv1.EventSource](s.all, sensor.Namespace, d.EventSourceName),
-			func(source *eventsv1.EventSource) bool {
-				_, watches := source.Spec.Resource[d.EventName]
-				return watches
-			},
-		)
-	})
+		watched := false
+		for _, source := range findAll[*eventsv1.EventSource](s.all, sensor.Namespace, d.EventSourceName) {
+			if watch, ok := source.Spec.Resource[d.EventName]; ok {
+				of, watched = append(of, watch), true
+			}
+		}
+		only = only && watched
+	}
+	return of, only
+}
+
+// repeats reports whether one object can cause several events: changes, or its creation and its
+// deletion.
+func repeats(watch eventsv1.ResourceEventSource) bool {
+	has := func(t eventsv1.ResourceEventType) bool { return slices.Contains(watch.EventTypes, t) }
+	return has(eventsv1.UPDATE) || has(eventsv1.ADD) && has(eventsv1.DELETE)
 }
 
 // template is a template of a flow with its path.

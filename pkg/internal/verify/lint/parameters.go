@@ -33,6 +33,20 @@ func parameterRules() []Rule {
 			check: eachTrigger(wrongType),
 		},
 		{
+			Code:    "ignored-parameter",
+			Summary: "A parameter writes a field that the trigger does not read.",
+			Why:     "Argo Events writes the value into a copy, and uses the field of the Sensor.",
+			Fix:     "move it to the parameters of the trigger, next to template",
+			check:   eachTrigger(ignoredParameters),
+		},
+		{
+			Code:    "refused-recipient",
+			Summary: "An email trigger sends to an address that Argo Events refuses.",
+			Why:     "It accepts only addresses whose last part has two to four characters, so not example.online.",
+			Fix:     "use an address in a domain such as .com or .net",
+			check:   eachTrigger(refusedRecipients),
+		},
+		{
 			Code:    "payload-without-event",
 			Summary: "A payload takes a field of an event that may be missing.",
 			Why: "The trigger fires for one event of several, and there is no value in place of the missing one: Argo Events then " +
@@ -217,6 +231,47 @@ func alwaysThere(conditions string) []string {
 		}
 	}
 	return out
+}
+
+// copied are the types of triggers that take only these fields from the copy into which their
+// own parameters write.
+var copied = map[string][]string{
+	"azureEventHubs": {"payload"}, "azureServiceBus": {"payload"}, "email": nil, "nats": {"payload"}, "pulsar": {"payload"}, "slack": nil,
+}
+
+// byName are the operations of an argoWorkflow trigger that only name an object.
+var byName = []eventsv1.ArgoWorkflowOperation{
+	eventsv1.Resubmit, eventsv1.Resume, eventsv1.Retry, eventsv1.Stop, eventsv1.SubmitFrom, eventsv1.Suspend, eventsv1.Terminate,
+}
+
+func ignoredParameters(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	for _, p := range t.AllParameters() {
+		first := argo.Segments(p.Dest)[0]
+		if reads, known := copied[p.List]; known && !slices.Contains(reads, first) {
+			i.reportHint(p.Path.Child("dest"), "move it to the parameters of the trigger, with dest: "+p.List+"."+p.Dest,
+				"a trigger of type %s takes %s from the Sensor", p.List, first)
+		}
+		w := t.Template.ArgoWorkflow
+		if p.List == "argoWorkflow" && slices.Contains(byName, w.Operation) && first == "spec" {
+			i.reportHint(p.Path.Child("dest"), "write the values into args, such as [-p, NAME=VALUE]",
+				"the operation %s takes only the kind and the name of the object", w.Operation)
+		}
+	}
+}
+
+// recipient matches the addresses to which an email trigger sends.
+var recipient = lazily(`^[\w-\.]+@([\w-]+\.)+[\w-]{2,4}$`)
+
+func refusedRecipients(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.Template.Email == nil {
+		return
+	}
+	for n, address := range t.Template.Email.To {
+		written := slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasPrefix(p.Dest, "email.to") })
+		if !written && !recipient().MatchString(address) {
+			i.report(t.Path.Child("template", "email", "to").Index(n), "an email trigger does not send to %s", address)
+		}
+	}
 }
 
 // twoTypes reports a template with several types of triggers: Argo Events uses one of them.

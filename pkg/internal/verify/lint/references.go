@@ -125,10 +125,12 @@ func unknownVolumes(i *inspection, f flow) {
 	if f.inherits() {
 		return // the volumes may be those of the calling Workflow
 	}
+	_, isWorkflow := i.Object.(*wfv1.Workflow)
+	run := f.reachable()
 	for _, t := range f.templates() {
 		pod, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
-		if !t.IsPodType() || err != nil {
-			continue
+		if !t.IsPodType() || err != nil || !isWorkflow && (!run[t.Name] || i.set.called[i.Object]) {
+			continue // a template that others call has their volumes
 		}
 		known := slices.Clone(ownVolumes)
 		for _, v := range slices.Concat(pod.Volumes, i.set.defaults.Volumes) {
@@ -140,11 +142,50 @@ func unknownVolumes(i *inspection, f flow) {
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 			for _, m := range c.VolumeMounts {
 				if !slices.Contains(known, m.Name) && !strings.Contains(m.Name, "{{") {
-					i.report(t.path, "container %s mounts volume %s, which the pod does not have", c.Name, m.Name)
+					i.report(mountPath(t, m), "container %s mounts volume %s, which the pod does not have", c.Name, m.Name)
 				}
 			}
 		}
 	}
+}
+
+// reachable returns the names of the templates that a Workflow of the flow runs.
+func (f flow) reachable() map[string]bool {
+	out := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		if out[name] {
+			return
+		}
+		out[name] = true
+		for _, t := range f.templates() {
+			if t.Name == name {
+				eachCall(t, func(_ *field.Path, c call) {
+					visit(c.template)
+					if c.inline != nil {
+						out[c.inline.Name] = true
+					}
+					for _, hook := range c.hooks {
+						visit(hook.Template)
+					}
+				})
+			}
+		}
+	}
+	for _, name := range append([]string{f.spec.Entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)...) {
+		visit(name)
+	}
+	return out
+}
+
+// mountPath returns the path of a mount in a template, or that of the template.
+func mountPath(t template, m corev1.VolumeMount) *field.Path {
+	for at, c := range containersOf(t) {
+		if n := slices.Index(c.VolumeMounts, m); n >= 0 {
+			return at.Child("volumeMounts").Index(n).Child("name")
+		}
+	}
+	return t.path
 }
 
 // unknownKeys checks the references to ConfigMaps below the spec of an object.
@@ -216,7 +257,7 @@ func (i *inspection) secretKey(at *field.Path, name, key string) {
 		_, data := s.Data[key]
 		return text || data || len(s.Data)+len(s.StringData) == 0 || len(s.OwnerReferences) > 0
 	})
-	if len(list) > 0 && !has && key != "" && !strings.Contains(key, "{{") {
+	if len(list) > 0 && !has && key != "" && !strings.Contains(key, "{{") && !i.set.patched.has("Secret", name) {
 		i.report(at, "Secret %s has no key %s", name, key)
 	}
 }
@@ -229,7 +270,7 @@ func (i *inspection) key(at *field.Path, name, key string) {
 		_, binary := cm.BinaryData[key]
 		return text || binary
 	})
-	if len(list) > 0 && !has && key != "" && !strings.Contains(key, "{{") {
+	if len(list) > 0 && !has && key != "" && !strings.Contains(key, "{{") && !i.set.patched.has("ConfigMap", name) {
 		i.report(at, "ConfigMap %s has no key %s", name, key)
 	}
 }

@@ -39,7 +39,7 @@ func permissionRules() []Rule {
 			Summary: "A role grants a permission that leads to the permissions of others.",
 			Why: "An account that can exec into pods, create tokens, impersonate, bind or escalate can use the permissions of other " +
 				"accounts. Restrict bind and the creation of tokens with resourceNames.",
-			Fix:   "remove the permission",
+			Fix:   "remove the permission, unless the program needs it, as Argo's workflow controller needs exec",
 			check: eachRule(powerful),
 		},
 		{

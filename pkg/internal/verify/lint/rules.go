@@ -85,6 +85,7 @@ type Profile struct {
 	Targets
 	Strict  bool     // all of them
 	Further []string // codes of those that apply also without Strict
+	patched patched
 }
 
 // Version is a version of Argo.
@@ -218,6 +219,7 @@ func ofShape(p problem.Problem) problem.Problem {
 func Objects(list []manifest.Object, profile Profile) [][]problem.Problem {
 	out := make([][]problem.Problem, len(list))
 	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
+	set.patched = profile.patched
 	for i, object := range set.all.List {
 		for _, rule := range rules {
 			if !profile.Workflows.atLeast(rule.Argo) || rule.Strict && !profile.Strict && !slices.Contains(profile.Further, rule.Code) {

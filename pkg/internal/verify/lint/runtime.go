@@ -2,25 +2,18 @@ package lint
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	"github.com/Knetic/govaluate"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
-	"github.com/argoproj/argo-workflows/v3/util/expr/env"
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/parser"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
@@ -81,6 +74,27 @@ func runtimeRules() []Rule {
 			check:   eachFlow(mutexHeldTwice),
 		},
 		{
+			Code:    "step-of-same-group",
+			Summary: "A step takes an output of a step that runs at the same time.",
+			Why:     "The steps of one inner list start together. The step waits for the output, and its group never starts.",
+			Fix:     "put the step into a list of its own, after the other one",
+			check:   eachFlow(besideItself),
+		},
+		{
+			Code:    "unknown-patched-container",
+			Summary: "podSpecPatch names a container that the pod does not have.",
+			Why:     "The patch then adds a container without an image, and the API server rejects the pod.",
+			Fix:     "name the container main",
+			check:   eachFlow(unknownPatched),
+		},
+		{
+			Code:    "unlabeled-cache",
+			Summary: "The ConfigMap of a cache lacks the label for caches.",
+			Why:     "The controller uses only ConfigMaps with workflows.argoproj.io/configmap-type: Cache, and the step ends with an error.",
+			Fix:     "add the label workflows.argoproj.io/configmap-type: Cache to the ConfigMap, or let Argo create it",
+			check:   eachFlow(unlabelledCache),
+		},
+		{
 			Code:    "unknown-resource-field",
 			Summary: "The manifest of a resource template has a field that its kind does not have.",
 			Why:     "kubectl reports the field when the step runs, or the API server ignores it.",
@@ -90,141 +104,22 @@ func runtimeRules() []Rule {
 	}
 }
 
-// tag matches a tag of Argo.
-var tag = lazily(`\{\{[^{}]*\}\}`)
-
-// expressionTag matches a tag with an expression.
-var expressionTag = lazily(`\{\{=((?:[^}]|\}[^}])*)\}\}`)
-
-func invalidExpressions(i *inspection, f flow) {
-	for at, text := range textsIn(f) {
-		if strings.HasSuffix(at.String(), "retryStrategy.expression") {
-			continue // see below
-		}
-		for _, m := range expressionTag().FindAllStringSubmatch(text, -1) {
-			i.expression(at, f, m[1])
-		}
-	}
-	condition := func(at *field.Path, text string) {
-		if text == "" || expressionTag().MatchString(text) {
-			return
-		}
-		if _, err := govaluate.NewEvaluableExpression(tag().ReplaceAllString(text, "tag")); err != nil {
-			i.report(at.Child("when"), "%v", err)
-		}
-	}
-	for _, t := range f.templates() {
-		eachCall(t, func(at *field.Path, c call) { condition(at, c.when) })
-		if r := t.RetryStrategy; r != nil && r.Expression != "" {
-			i.expression(t.path.Child("retryStrategy", "expression"), f, tag().ReplaceAllString(r.Expression, "tag"))
-		}
-		if t.Resource == nil {
-			continue
-		}
-		for name, text := range map[string]string{
-			"successCondition": t.Resource.SuccessCondition, "failureCondition": t.Resource.FailureCondition,
-		} {
-			if _, err := labels.Parse(tag().ReplaceAllString(text, "tag")); err != nil {
-				i.reportHint(t.path.Child("resource", name), "write conditions like status.succeeded > 0, joined by commas", "%v", err)
-			}
-		}
-	}
-}
-
-// invalidSelector checks the selector of a WorkflowEventBinding.
-func invalidSelector(i *inspection, b *wfv1.WorkflowEventBinding) {
-	if _, err := parsed(b.Spec.Event.Selector); err != nil {
-		i.report(field.NewPath("spec", "event", "selector"), "%v", err)
-	}
-}
-
-// parsed parses an expression. The library would add a drawing to the error.
-func parsed(text string) (*parser.Tree, error) {
-	tree, err := parser.Parse(text)
-	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
-		return nil, fmt.Errorf("%s, at character %d of the expression", wrong.Message, wrong.Column+1)
-	}
-	return tree, err
-}
-
-// expression checks an expression that Argo evaluates with expr.
-func (i *inspection) expression(at *field.Path, f flow, text string) {
-	tree, err := parsed(text)
-	if err != nil {
-		i.report(at, "%v", err)
-		return
-	}
-	parameters := map[string]bool{}
-	for _, p := range f.spec.Arguments.Parameters {
-		parameters[p.Name] = true
-	}
-	for _, t := range f.templates() {
-		for _, p := range t.Inputs.Parameters {
-			parameters[p.Name] = true
-		}
-	}
-	node := tree.Node
-	ast.Walk(&node, visitor(func(n ast.Node) {
-		switch n := n.(type) {
-		case *ast.BinaryNode:
-			left, ok := n.Left.(*ast.MemberNode)
-			if !ok || n.Operator != "-" {
-				return
-			}
-			first, _ := left.Property.(*ast.StringNode)
-			second, _ := n.Right.(*ast.IdentifierNode)
-			if first == nil || second == nil {
-				return
-			}
-			if name := first.Value + "-" + second.Value; parameters[name] {
-				i.reportHint(at, "write "+left.Node.String()+"['"+name+"']", "%s is a subtraction here", n)
-			}
-		case *ast.CallNode:
-			if name, ok := n.Callee.(*ast.IdentifierNode); ok && functions()[name.Value] == nil {
-				i.reportHint(at, nearestKey(name.Value, functions()), "there is no function %s", name.Value)
-			}
-		case *ast.MemberNode:
-			root, ok := n.Node.(*ast.IdentifierNode)
-			name, text := n.Property.(*ast.StringNode)
-			if ok && text && root.Value == "sprig" {
-				known, _ := functions()["sprig"].(map[string]any)
-				if known != nil && known[name.Value] == nil {
-					i.reportHint(at, nearestKey(name.Value, known), "sprig has no function %s", name.Value)
-				}
-			}
-		}
-	}))
-}
-
-func nearestKey(name string, known map[string]any) string {
-	return diag.DidYouMean(name, slices.Sorted(maps.Keys(known)), strings.ToLower)
-}
-
-// functions are the functions that an expression can call.
-var functions = sync.OnceValue(func() map[string]any { return env.GetFuncMap(map[string]any{}) })
-
-type visitor func(ast.Node)
-
-func (v visitor) Visit(node *ast.Node) { v(*node) }
-
-// textsIn returns the texts of the templates of a flow by their path.
-func textsIn(f flow) map[*field.Path]string {
+// textsIn returns the texts of a template by their path.
+func textsIn(t template) map[*field.Path]string {
 	out := map[*field.Path]string{}
-	for _, t := range f.templates() {
-		one := t.Template
-		one.Steps, one.DAG = nil, nil
-		textsBelow(t.path, fieldsOf(one), out)
-		for j, parallel := range t.Steps {
-			for k, s := range parallel.Steps {
-				s.Inline = nil
-				textsBelow(t.path.Child("steps").Index(j).Index(k), fieldsOf(s), out)
-			}
+	one := t.Template
+	one.Steps, one.DAG = nil, nil
+	textsBelow(t.path, fieldsOf(one), out)
+	for j, parallel := range t.Steps {
+		for k, s := range parallel.Steps {
+			s.Inline = nil
+			textsBelow(t.path.Child("steps").Index(j).Index(k), fieldsOf(s), out)
 		}
-		if t.DAG != nil {
-			for k, task := range t.DAG.Tasks {
-				task.Inline = nil
-				textsBelow(t.path.Child("dag", "tasks").Index(k), fieldsOf(task), out)
-			}
+	}
+	if t.DAG != nil {
+		for k, task := range t.DAG.Tasks {
+			task.Inline = nil
+			textsBelow(t.path.Child("dag", "tasks").Index(k), fieldsOf(task), out)
 		}
 	}
 	return out
@@ -262,6 +157,8 @@ type call struct {
 	arguments                 wfv1.Arguments
 	repeated                  bool // it has items: there may be none
 	hooks                     wfv1.LifecycleHooks
+	items                     []wfv1.Item
+	sequence                  bool // its items are numbers
 }
 
 // eachCall calls do for each step and task of a template.
@@ -269,14 +166,14 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 	for j, parallel := range t.Steps {
 		for k, s := range parallel.Steps {
 			do(t.path.Child("steps").Index(j).Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks,
+				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems, s.WithSequence != nil,
 			})
 		}
 	}
 	if t.DAG != nil {
 		for k, s := range t.DAG.Tasks {
 			do(t.path.Child("dag", "tasks").Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks,
+				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems, s.WithSequence != nil,
 			})
 		}
 	}
@@ -315,7 +212,89 @@ func invalidWithParam(i *inspection, f flow) {
 			if c.withParam != "" && !strings.Contains(c.withParam, "{{") && json.Unmarshal([]byte(c.withParam), &list) != nil {
 				i.report(at.Child("withParam"), "%s is not a list in JSON", c.withParam)
 			}
+			m := wholeArgument().FindStringSubmatch(c.withParam)
+			if m == nil {
+				return
+			}
+			for n, p := range f.spec.Arguments.Parameters {
+				if p.Name == m[1] && p.Value != nil && !strings.Contains(p.Value.String(), "{{") && !f.writes.arguments.has(p.Name) &&
+					json.Unmarshal([]byte(p.Value.String()), &list) != nil {
+					i.report(f.path.Child("arguments", "parameters").Index(n).Child("value"), "%s is not a list in JSON", p.Value)
+				}
+			}
 		})
+	}
+}
+
+// wholeArgument matches a text that is an argument of the Workflow.
+var wholeArgument = lazily(`^\s*\{\{\s*workflow\.parameters\.([-\w]+)\s*\}\}\s*$`)
+
+// stepTag matches a tag with an output of a step.
+var stepTag = lazily(`\{\{\s*steps\.([-\w]+)\.(?:outputs\.|ip\b|status\b|exitCode\b)[^}]*\}\}`)
+
+func besideItself(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		for j, parallel := range t.Steps {
+			beside := map[string]bool{}
+			for _, s := range parallel.Steps {
+				beside[s.Name] = true
+			}
+			for k, s := range parallel.Steps {
+				s.Inline, s.Hooks = nil, nil
+				texts := map[*field.Path]string{}
+				textsBelow(t.path.Child("steps").Index(j).Index(k), fieldsOf(s), texts)
+				for at, text := range texts {
+					for _, m := range stepTag().FindAllStringSubmatch(text, -1) {
+						if beside[m[1]] {
+							i.report(at, "step %s runs at the same time as %s, and has no output yet", m[1], s.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func unknownPatched(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		plain := t.Template
+		plain.PodSpecPatch = ""
+		pod, err := argo.Pod{Template: plain, Spec: f.spec}.PodSpec()
+		if t.PodSpecPatch == "" || err != nil || !t.IsPodType() || strings.Contains(t.PodSpecPatch, "{{=") {
+			continue
+		}
+		var patch struct {
+			Containers []struct{ Name, Image string } `json:"containers"`
+		}
+		if yaml.Unmarshal([]byte(tag().ReplaceAllString(t.PodSpecPatch, "0")), &patch) != nil {
+			continue
+		}
+		known := []string{"main", "wait"}
+		for _, c := range pod.Containers {
+			known = append(known, c.Name)
+		}
+		for _, c := range patch.Containers {
+			if c.Image == "" && c.Name != "" && !slices.Contains(known, c.Name) && !strings.Contains(c.Name, "0") {
+				hint := ""
+				if t.ContainerSet != nil {
+					hint = diag.DidYouMean(c.Name, known, strings.ToLower)
+				}
+				i.reportHint(t.path.Child("podSpecPatch"), hint, "the pod has no container %s", c.Name)
+			}
+		}
+	}
+}
+
+func unlabelledCache(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		if t.Memoize == nil || t.Memoize.Cache == nil || t.Memoize.Cache.ConfigMap == nil {
+			continue
+		}
+		cm, ok := i.set.configMap(f.namespace, t.Memoize.Cache.ConfigMap.Name)
+		if ok && cm.Labels["workflows.argoproj.io/configmap-type"] != "Cache" {
+			i.report(t.path.Child("memoize", "cache", "configMap", "name"),
+				"ConfigMap %s lacks the label workflows.argoproj.io/configmap-type: Cache", cm.Name)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
@@ -65,12 +66,54 @@ type selection struct {
 	skipped Skipped
 	argo    []source.Input // the documents of each file that may have objects of Argo
 	others  []source.Input // further documents
+	patched patched
+}
+
+// patched are the objects, by kind and name, that kustomize completes: what is in the files is not all
+// of them.
+type patched map[string]bool
+
+func (p patched) has(kind, name string) bool { return p[kind+" "+name] }
+
+// add adds the objects that the documents of a patch are for.
+func (p patched) add(text string) {
+	for _, document := range strings.Split(text, "\n---") {
+		var of metav1.PartialObjectMetadata
+		if yaml.Unmarshal([]byte(document), &of) == nil && of.Kind != "" {
+			p[of.Kind+" "+of.Name] = true
+		}
+	}
+}
+
+// merges adds the objects that a kustomization itself completes.
+func (p patched) merges(data []byte) {
+	type generator struct{ Name, Behavior string }
+	var k struct {
+		Patches []struct {
+			Patch  string                      `json:"patch"`
+			Target struct{ Kind, Name string } `json:"target"`
+		} `json:"patches"`
+		ConfigMaps []generator `json:"configMapGenerator"`
+		Secrets    []generator `json:"secretGenerator"`
+	}
+	if yaml.Unmarshal(data, &k) != nil {
+		return
+	}
+	for _, one := range k.Patches {
+		p.add(one.Patch)
+		p[one.Target.Kind+" "+one.Target.Name] = true
+	}
+	for kind, list := range map[string][]generator{"ConfigMap": k.ConfigMaps, "Secret": k.Secrets} {
+		for _, one := range list {
+			p[kind+" "+one.Name] = true
+		}
+	}
 }
 
 // choose divides the documents of files. Those of files that the user named are all checked, if
 // they are not encrypted.
 func choose(files []source.Input, config *Config) selection {
-	var s selection
+	s := selection{patched: patched{}}
 	charts, patches := map[string]bool{}, map[string]bool{}
 	for _, file := range files {
 		switch dir, base := path.Split(file.Name); base {
@@ -80,6 +123,7 @@ func choose(files []source.Input, config *Config) selection {
 			for _, name := range patchesIn(file.Data) {
 				patches[path.Join(dir, name)] = true
 			}
+			s.patched.merges(file.Data)
 		}
 	}
 	for _, file := range files {
@@ -92,6 +136,7 @@ func choose(files []source.Input, config *Config) selection {
 			continue
 		case file.Lenient && patches[path.Clean(file.Name)]:
 			s.skipped.Patches++
+			s.patched.add(string(file.Data))
 			continue
 		}
 		const ofArgo, others, neither = 0, 1, -1
@@ -108,6 +153,7 @@ func choose(files []source.Input, config *Config) selection {
 				return neither
 			case strategy().MatchString(text):
 				s.skipped.Patches++
+				s.patched.add(text)
 				return neither
 			case mentionsArgo(text):
 				return ofArgo

@@ -76,9 +76,10 @@ func sensorRules() []Rule {
 			Code:    "unanchored-regex",
 			Warning: true,
 			Summary: "A data filter of type string compares with an unanchored regular expression.",
-			Why:     "The values of such a filter are regular expressions that match anywhere in the text: prod also matches non-prod.",
-			Fix:     "anchor it: ^…$, or write .* where any text may stand",
-			check:   on(unanchored),
+			Why: "The values of such a filter are regular expressions that match anywhere in the text: prod also matches non-prod. The rule " +
+				"looks at values that are a plain text.",
+			Fix:   "anchor it: ^…$, or write .* where any text may stand",
+			check: on(unanchored),
 		},
 		{
 			Code:    "expression-filter",
@@ -117,11 +118,21 @@ func joins(i *inspection, s *eventsv1.Sensor) {
 		names = append(names, d.Name)
 	}
 	for _, t := range argo.Triggers(s) {
-		if len(names) > 1 && t.Template.Conditions == "" && !t.DeadLetter {
+		if len(names) > 1 && t.Template.Conditions == "" && !t.DeadLetter && !takesAll(t, names) {
 			i.reportHint(t.Path.Child("template"), "set conditions: "+strings.Join(names, " || ")+", or join the names by &&",
 				"the trigger waits for an event of each of the %d dependencies", len(names))
 		}
 	}
+}
+
+// takesAll reports whether a trigger takes something from the events of all dependencies: it has to
+// wait for all.
+func takesAll(t argo.Trigger, names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(t.AllParameters(), func(p argo.Parameter) bool {
+			return p.Src != nil && p.Src.DependencyName == name && p.Src.Value == nil
+		})
+	})
 }
 
 func unknownDependencies(i *inspection, s *eventsv1.Sensor) {
@@ -175,7 +186,12 @@ func unknownEvents(i *inspection, s *eventsv1.Sensor) {
 			}
 		}
 		if len(names) > 0 && !slices.Contains(names, d.EventName) {
-			i.reportHint(dependencyPath(n).Child("eventName"), cmp.Or(diag.DidYouMean(d.EventName, names, strings.ToLower), i.rule.Fix),
+			others := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+				return slices.ContainsFunc(s.Spec.Dependencies, func(other eventsv1.EventDependency) bool {
+					return other.EventSourceName == d.EventSourceName && other.EventName == name
+				})
+			})
+			i.reportHint(dependencyPath(n).Child("eventName"), cmp.Or(diag.DidYouMean(d.EventName, others, strings.ToLower), i.rule.Fix),
 				"EventSource %s has no event %q", d.EventSourceName, d.EventName)
 		}
 	}
@@ -219,7 +235,7 @@ func luaScripts(i *inspection, s *eventsv1.Sensor) {
 
 func expressionFilters(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
-		if d.Filters != nil && len(d.Filters.Exprs) > 0 {
+		if f := d.Filters; f != nil && (len(f.Exprs) == 1 || len(f.Exprs) > 1 && f.ExprLogicalOperator != eventsv1.OrLogicalOperator) {
 			i.reportHint(dependencyPath(n).Child("filters", "exprs"), "compute a boolean in jq",
 				"the event is dropped if a field of an expression does not exist")
 		}
@@ -228,6 +244,16 @@ func expressionFilters(i *inspection, s *eventsv1.Sensor) {
 
 // anchored matches a regular expression that must match the whole text.
 var anchored = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\^.*\$$`) })
+
+var (
+	// plainWord matches a value that looks like a text, and is one with few exceptions.
+	plainWord = lazily(`^[-\w/. :]+$`)
+	// enumerated matches a path to a field of GitHub or GitLab with few possible values.
+	enumerated = lazily(`^body\.(action|state|object_kind|event_name|ref_type|(\w+\.)+(state|action|conclusion|status))$`)
+)
+
+// headerPath matches a path to a header without an index.
+var headerPath = lazily(`^headers?\.[-\w]+$`)
 
 func unanchored(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
@@ -239,20 +265,22 @@ func unanchored(i *inspection, s *eventsv1.Sensor) {
 				continue
 			}
 			for k, value := range f.Value {
-				if !anchored().MatchString(value) {
-					i.report(
-						dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k),
-						"the regular expression %q also matches longer text",
-						value,
-					)
+				if anchored().MatchString(value) || !plainWord().MatchString(value) || enumerated().MatchString(f.Path) {
+					continue
 				}
+				hint := ""
+				if headerPath().MatchString(f.Path) { // of a request: each header is a list
+					hint = "write path: " + f.Path + ".0, and ^" + value + "$"
+				}
+				i.reportHint(dependencyPath(n).Child("filters", "data").Index(m).Child("value").Index(k), hint,
+					"the regular expression %q also matches longer text", value)
 			}
 		}
 	}
 }
 
 // readsEnvironment matches a template function that reads the environment.
-var readsEnvironment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{[^}]*\b(expand)?env\b`) })
+var readsEnvironment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{\{(?:[^}]*[^$.\w}])?(expand)?env\b`) })
 
 func readsPod(i *inspection, s *eventsv1.Sensor) {
 	for _, t := range argo.Triggers(s) {

@@ -188,6 +188,10 @@ func withoutTemplate(object manifest.Object, name string) bool {
 		return false
 	}
 	stub := wfv1.Template{Name: templates[n].Name, Inputs: templates[n].Inputs, Suspend: &wfv1.SuspendTemplate{}}
+	stub.Inputs.Artifacts = nil
+	for _, a := range templates[n].Inputs.Artifacts {
+		stub.Inputs.Artifacts = append(stub.Inputs.Artifacts, wfv1.Artifact{Name: a.Name, Optional: true})
+	}
 	for _, p := range templates[n].Outputs.Parameters {
 		stub.Outputs.Parameters = append(stub.Outputs.Parameters, wfv1.Parameter{
 			Name: p.Name, ValueFrom: &wfv1.ValueFrom{Supplied: &wfv1.SuppliedValueFrom{}},
@@ -205,12 +209,12 @@ func (i *inspection) inlineWorkflows(r *problem.Report, s *eventsv1.Sensor) {
 		if wf == nil || len(t.Parameters) > 0 {
 			continue
 		}
-		filled := written(t, wf)
-		if filled.all || wf.Spec.WorkflowTemplateRef != nil {
+		filled := written(t, wf, false)
+		if filled.others || wf.Spec.WorkflowTemplateRef != nil {
 			continue
 		}
 		for n := range wf.Spec.Arguments.Parameters {
-			if p := &wf.Spec.Arguments.Parameters[n]; filled.of[p.Name] {
+			if p := &wf.Spec.Arguments.Parameters[n]; filled.arguments.of[p.Name] {
 				p.Value = wfv1.AnyStringPtr("text")
 			}
 		}

@@ -56,7 +56,7 @@ func sourceRules() []Rule {
 			Code:    "unsafe-leader-election",
 			Warning: true,
 			Summary: "The replicas of an EventSource or Sensor elect their leader over the EventBus.",
-			Why: "If one of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so events " +
+			Why: "If the leader of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so events " +
 				"arrive twice or not at all.",
 			Fix:   "set the annotation events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
 			check: twoLeaders,
@@ -123,7 +123,10 @@ func eventsOf(s *eventsv1.EventSource) []namedEvent {
 
 func skipsOnStart(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Resource)) {
-		if f := s.Spec.Resource[name].Filter; f != nil && f.AfterStart {
+		e := s.Spec.Resource[name]
+		if f := e.Filter; f != nil && f.AfterStart && slices.ContainsFunc(e.EventTypes, func(t eventsv1.ResourceEventType) bool {
+			return t != eventsv1.DELETE // its time is that of the deletion
+		}) {
 			i.report(field.NewPath("spec", "resource").Key(name).Child("filter", "afterStart"),
 				"afterStart drops objects that were created before the pod started")
 		}
@@ -177,7 +180,9 @@ func twoLeaders(i *inspection) {
 	var replicas *int32
 	switch o := i.Object.(type) {
 	case *eventsv1.EventSource:
-		replicas = o.Spec.Replicas
+		if slices.ContainsFunc(eventsOf(o), func(e namedEvent) bool { return isRecreated(e.kind) }) { // all pods of others work
+			replicas = o.Spec.Replicas
+		}
 	case *eventsv1.Sensor:
 		replicas = o.Spec.Replicas
 	}

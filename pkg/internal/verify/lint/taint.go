@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,20 +26,90 @@ type names struct {
 
 func (n names) has(name string) bool { return n.all || n.of[name] }
 
-// written returns the arguments of a trigger's Workflow that events write.
-func written(t argo.Trigger, wf *wfv1.Workflow) names {
-	out := names{of: map[string]bool{}}
+// writes are what events write into a trigger's Workflow.
+type writes struct {
+	arguments names
+	spec      wfv1.WorkflowSpec // with eventTag in place of what events write
+	others    bool              // events write more than arguments
+}
+
+// eventTag stands for what an event writes into a field: it is an argument that no Workflow has.
+const (
+	eventArgument = "data-of-the-event"
+	eventTag      = "{{workflow.parameters." + eventArgument + "}}"
+)
+
+// written returns what events write into a trigger's Workflow; those of watches are changes of objects.
+func written(t argo.Trigger, wf *wfv1.Workflow, watches bool) writes {
+	out := writes{arguments: names{of: map[string]bool{eventArgument: true}}, spec: wf.Spec}
+	marked, _ := fieldsOf(wf).(map[string]any)
 	for _, p := range t.AllParameters() {
 		index, isArgument := argumentAt(p.Dest)
 		switch {
-		case p.List == "parameters" && !strings.Contains(p.Dest, "arguments"), strings.HasPrefix(p.Dest, "metadata."):
+		case p.List == "parameters" && !strings.Contains(p.Dest, "arguments"), strings.HasPrefix(p.Dest, "metadata."), isChecked(p.Src), watches && isPlainField(p.Src):
 		case p.List != "parameters" && isArgument && index >= 0 && index < len(wf.Spec.Arguments.Parameters):
-			out.of[wf.Spec.Arguments.Parameters[index].Name] = true
+			out.arguments.of[wf.Spec.Arguments.Parameters[index].Name] = true
+		case p.List != "parameters" && mark(marked, argo.Segments(p.Dest)):
+			out.others = true
 		default:
-			out.all = true
+			out.arguments.all, out.others = true, true
 		}
 	}
+	var changed wfv1.Workflow
+	if data, err := json.Marshal(marked); out.others && err == nil && json.Unmarshal(data, &changed) == nil {
+		out.spec = changed.Spec
+	}
 	return out
+}
+
+// checking matches a template whose result depends on the event, and is no text of it: what does not
+// fit a pattern, for example, does not pass.
+var checking = lazily(`\b(regexFind|mustRegexFind|regexReplaceAll\w*|mustRegexReplaceAll\w*|int|int64|float64|atoi|toDecimal|len|eq|ne|lt|gt|le|ge|has|contains|hasPrefix|hasSuffix|empty|sha1sum|sha256sum|sha512sum|adler32sum|b64enc|b32enc)\b`)
+
+func isChecked(src *eventsv1.TriggerParameterSource) bool {
+	return src != nil && (checking().MatchString(src.DataTemplate) || src.DataKey == "" && src.DataTemplate == "" && src.ContextTemplate == "")
+}
+
+// plainFields are the fields of a watched object in which the API server allows no special characters.
+var plainFields = []string{
+	"body.metadata.name", "body.metadata.namespace", "body.metadata.uid", "body.metadata.generation", "body.metadata.resourceVersion",
+	"body.metadata.creationTimestamp", "body.kind", "body.apiVersion", "type",
+}
+
+func isPlainField(src *eventsv1.TriggerParameterSource) bool {
+	return src != nil && src.DataTemplate == "" && src.ContextTemplate == "" && src.ContextKey == "" &&
+		slices.Contains(plainFields, src.DataKey)
+}
+
+// mark writes eventTag at a path of fields that is there. A path to more than a value is not marked.
+func mark(in any, path []string) bool {
+	last := len(path) == 1
+	switch v := in.(type) {
+	case map[string]any:
+		inner, ok := v[path[0]]
+		if !last {
+			return ok && mark(inner, path[1:])
+		}
+		if _, isText := inner.(string); ok && !isText {
+			return false
+		}
+		v[path[0]] = eventTag
+		return true
+	case []any:
+		n, err := strconv.Atoi(path[0])
+		if err != nil || n < 0 || n >= len(v) {
+			return false
+		}
+		if !last {
+			return mark(v[n], path[1:])
+		}
+		if _, isText := v[n].(string); !isText {
+			return false
+		}
+		v[n] = eventTag
+		return true
+	}
+	return false
 }
 
 // argumentAt returns the position of the argument whose value a parameter writes; -1 is a new one.
@@ -64,20 +136,22 @@ func newTaint(s *objectSet) *taint {
 	t := &taint{s, map[string]map[string]bool{}, map[string]names{}}
 	for _, sensor := range argo.All[*eventsv1.Sensor](s.all) {
 		for _, f := range s.flows[sensor] {
-			t.start(sensor, f, f.written)
+			t.start(sensor, f.marked(), f.writes.arguments, "")
 		}
 	}
 	return t
 }
 
-// start follows the arguments of a Workflow.
-func (t *taint) start(in manifest.Object, f flow, by names) {
+// start follows the arguments of a Workflow, and those of the template that it refers to; its own
+// entrypoint comes first.
+func (t *taint) start(in manifest.Object, f flow, by names, entrypoint string) {
+	entrypoint = cmp.Or(entrypoint, f.spec.Entrypoint)
 	if ref := f.spec.WorkflowTemplateRef; ref != nil {
 		for object, other := range t.set.referred(ref.Name, ref.ClusterScope, f.namespace) {
-			t.start(object, other, by)
+			t.start(object, other, by, entrypoint)
 		}
 	}
-	for _, name := range append([]string{f.spec.Entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)...) {
+	for _, name := range append([]string{entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)...) {
 		t.enter(in, f, name, by.of, by)
 	}
 }

@@ -128,8 +128,8 @@ func triggerRules() []Rule {
 			Code:    "http-timeout",
 			Warning: true,
 			Summary: "The timeout of an http trigger is longer than ten seconds.",
-			Why: "Argo Events does not close responses: each call keeps its connection open until the timeout, which is 60 s by " +
-				"default.",
+			Why: "Argo Events does not close responses: each call whose answer has a body keeps its connection open until the timeout, " +
+				"which is 60 s by default.",
 			Fix:   "set timeout to 10 or less, in seconds",
 			check: eachTrigger(waitsLong),
 		},
@@ -354,9 +354,9 @@ func waitsLong(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	switch {
 	case h == nil || postsToWorker(i, t):
 	case h.Timeout <= 0:
-		i.report(t.Path.Child("template", "http"), "each call keeps its connection for 60 s")
+		i.report(t.Path.Child("template", "http"), "a call whose answer has a body keeps its connection for 60 s")
 	case h.Timeout > argo.MaxHTTPTimeout:
-		i.report(t.Path.Child("template", "http", "timeout"), "each call keeps its connection for %d s", h.Timeout)
+		i.report(t.Path.Child("template", "http", "timeout"), "a call whose answer has a body keeps its connection for %d s", h.Timeout)
 	}
 }
 

@@ -2,6 +2,8 @@ package lint
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,6 +87,7 @@ func workflowRules() []Rule {
 		{
 			Code:    "no-ttl-strategy",
 			Warning: true,
+			Strict:  true,
 			Summary: "Finished Workflows are not deleted.",
 			Why:     "Each Workflow is an object in etcd, and thousands of them slow the workflow controller down.",
 			Fix: "set ttlStrategy.secondsAfterCompletion, or set it for all Workflows in workflowDefaults of the controller's " +
@@ -227,15 +230,27 @@ func userTags(text string) []string {
 // somebody can choose.
 func (i *inspection) code(f flow, fed bool) {
 	_, bySensor := i.Object.(*eventsv1.Sensor)
+	if fed && bySensor {
+		f = f.marked()
+	}
 	for _, t := range f.templates() {
-		look := func(at *field.Path, text string) {
+		look := func(at *field.Path, text string, inShell bool) {
 			found := i.set.taint.tags(i.Object, f, t, text)
 			if !fed {
 				tainted := found
 				found = slices.DeleteFunc(userTags(text), func(tag string) bool {
-					// nobody chooses the other arguments of a trigger's Workflow
-					return slices.Contains(tainted, tag) || bySensor && !strings.Contains(tag, "outputs")
+					// nobody chooses the other arguments of a trigger's Workflow, and a program that is a
+					// parameter is meant to be one
+					return slices.Contains(tainted, tag) || bySensor && !strings.Contains(tag, "outputs") ||
+						strings.TrimSpace(text) == tag || f.isPlain(t, tag, nil)
 				})
+			}
+			if !inShell {
+				found = slices.DeleteFunc(found, func(tag string) bool { return isLiteral(text, tag) })
+			}
+			if slices.Contains(found, eventTag) {
+				i.report(at, "data of the event is the program")
+				return
 			}
 			switch last := len(found) - 1; {
 			case last == 0:
@@ -245,17 +260,101 @@ func (i *inspection) code(f flow, fed bool) {
 			}
 		}
 		if s := t.Script; s != nil {
-			look(t.path.Child("script", "source"), s.Source)
+			look(t.path.Child("script", "source"), s.Source, len(s.Command) == 0 || slices.ContainsFunc(s.Command, shell().MatchString))
 		}
 		for _, c := range (argo.Pod{Template: t.Template, Spec: f.spec}).Containers() {
 			words := slices.Concat(c.Command, c.Args)
 			for n, word := range words {
 				if n > 0 && isProgram(words[:n]) {
-					look(wordPath(t, n), word)
+					look(wordPath(t, n), word, slices.ContainsFunc(words[:n], shell().MatchString))
 				}
 			}
 		}
 	}
+}
+
+// listTag matches a tag of all parameters together, and beforeLiteral what can be before a literal.
+var (
+	listTag       = lazily(`^\{\{\s*(workflow|inputs)\.parameters\s*\}\}$`)
+	beforeLiteral = lazily(`[=(,:]\s*$`)
+)
+
+// isLiteral reports whether a tag is only where many languages have a literal: all parameters together
+// are a text in JSON.
+func isLiteral(text, tag string) bool {
+	parts := strings.Split(text, tag)
+	return listTag().MatchString(tag) && !slices.ContainsFunc(parts[:len(parts)-1], func(before string) bool {
+		return !beforeLiteral().MatchString(before)
+	})
+}
+
+var (
+	// inputTag matches a tag of an input.
+	inputTag = lazily(`^\{\{=?\s*inputs\.parameters(?:\.([-\w]+)|\[['"]([-\w]+)['"]\])\s*\}\}$`)
+	// plainTag matches a tag whose value is a number, a name or an address.
+	plainTag = lazily(`^\{\{=?\s*(?:(?:steps|tasks)\.[-\w]+\.(?:ip|id|status|exitCode|startedAt|finishedAt)|workflow\.(?:name|uid|namespace|status|duration)|pod\.name|retries)\s*\}\}$`)
+	// plainText matches a text that has no meaning in a program.
+	plainText = lazily(`^[-\w./:@=+, ]*$`)
+	// wholeItem matches the tag of an item.
+	wholeItem = lazily(`^\{\{=?\s*item(?:\.([-\w]+))?\s*\}\}$`)
+)
+
+// isPlain reports whether the value of a tag in a template is one that the Workflow itself writes, and
+// without special characters.
+func (f flow) isPlain(t template, tag string, above []string) bool {
+	if plainTag().MatchString(tag) {
+		return true
+	}
+	m := inputTag().FindStringSubmatch(tag)
+	if m == nil || t.Name == "" || slices.Contains(above, t.Name) || t.Name == f.spec.Entrypoint {
+		return false
+	}
+	name, calls, plain := m[1]+m[2], 0, true
+	for _, caller := range f.templates() {
+		eachCall(caller, func(at *field.Path, c call) {
+			if c.template != t.Name || c.ref != nil {
+				return
+			}
+			calls++
+			p := c.arguments.GetParameterByName(name)
+			if p == nil {
+				p = t.Inputs.GetParameterByName(name)
+			}
+			plain = plain && p != nil && p.Value != nil && f.isPlainText(caller, c, p.Value.String(), append(slices.Clip(above), t.Name))
+		})
+	}
+	return calls > 0 && plain
+}
+
+// isPlainText reports whether all tags in an argument of a call are plain, and the rest of it.
+func (f flow) isPlainText(t template, c call, text string, above []string) bool {
+	for _, tag := range tag().FindAllString(text, -1) {
+		m := wholeItem().FindStringSubmatch(tag)
+		switch {
+		case m != nil && c.sequence:
+		case m != nil && len(c.items) > 0:
+			for _, item := range c.items {
+				if !plainText().MatchString(itemText(item, m[1])) {
+					return false
+				}
+			}
+		case !f.isPlain(t, tag, above):
+			return false
+		}
+	}
+	return plainText().MatchString(tag().ReplaceAllString(text, ""))
+}
+
+// itemText returns the text of an item, or of one of its fields.
+func itemText(item wfv1.Item, name string) string {
+	if name == "" {
+		return strings.Trim(item.String(), `"`)
+	}
+	var fields map[string]any
+	if json.Unmarshal(item.Value, &fields) != nil {
+		return "{}"
+	}
+	return fmt.Sprint(fields[name])
 }
 
 // shell matches the name of a shell, and commandFlag an option of it that announces a program.

@@ -1,0 +1,298 @@
+package lint
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/Knetic/govaluate"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/util/expr/env"
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+)
+
+// tag matches a tag of Argo.
+var tag = lazily(`\{\{[^{}]*\}\}`)
+
+// expressionTag matches a tag with an expression.
+var expressionTag = lazily(`\{\{=((?:[^}]|\}[^}])*)\}\}`)
+
+func invalidExpressions(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		e := scopeOf(f, t)
+		for at, text := range textsIn(t) {
+			for _, m := range expressionTag().FindAllStringSubmatch(text, -1) {
+				i.expression(at, e, m[1], false)
+			}
+		}
+		eachCall(t, func(at *field.Path, c call) {
+			i.when(at.Child("when"), c.when)
+			i.hooks(at, e, c.hooks)
+		})
+		if r := t.RetryStrategy; r != nil {
+			i.expression(t.path.Child("retryStrategy", "expression"), e, r.Expression, true)
+		}
+		for n, p := range t.Outputs.Parameters {
+			if p.ValueFrom != nil {
+				i.expression(t.path.Child("outputs", "parameters").Index(n).Child("valueFrom", "expression"), e, p.ValueFrom.Expression, false)
+			}
+		}
+		for n, a := range t.Outputs.Artifacts {
+			i.expression(t.path.Child("outputs", "artifacts").Index(n).Child("fromExpression"), e, a.FromExpression, false)
+		}
+		if h := t.HTTP; h != nil {
+			i.expression(t.path.Child("http", "successCondition"), answered, h.SuccessCondition, true)
+		}
+		if d := t.Data; d != nil {
+			for n, step := range d.Transformation {
+				i.expression(t.path.Child("data", "transformation").Index(n).Child("expression"), scope{known: map[string]any{}}, step.Expression, false)
+			}
+		}
+		if r := t.Resource; r != nil {
+			i.selector(t.path.Child("resource", "successCondition"), r.SuccessCondition)
+			i.selector(t.path.Child("resource", "failureCondition"), r.FailureCondition)
+		}
+	}
+	whole := scopeOf(f, template{})
+	i.hooks(f.path, whole, f.spec.Hooks)
+	if r := f.spec.RetryStrategy; r != nil {
+		i.expression(f.path.Child("retryStrategy", "expression"), whole, r.Expression, true)
+	}
+}
+
+func (i *inspection) hooks(at *field.Path, e scope, hooks wfv1.LifecycleHooks) {
+	for name, hook := range hooks {
+		i.expression(at.Child("hooks").Child(string(name), "expression"), e, hook.Expression, true)
+	}
+}
+
+// selector checks a condition of a resource template.
+func (i *inspection) selector(at *field.Path, text string) {
+	if _, err := labels.Parse(tag().ReplaceAllString(text, "tag")); err != nil {
+		i.reportHint(at, "write conditions like status.succeeded > 0, joined by commas", "%v", err)
+	}
+}
+
+// when checks a condition of a step. Argo reads a word without quotes as text.
+func (i *inspection) when(at *field.Path, text string) {
+	if text == "" || expressionTag().MatchString(text) {
+		return
+	}
+	const unknown = "tag"
+	parsed, err := govaluate.NewEvaluableExpression(tag().ReplaceAllString(text, unknown))
+	if err != nil {
+		i.report(at, "%v", err)
+		return
+	}
+	tokens := parsed.Tokens()
+	word := func(n int) bool {
+		return n >= 0 && n < len(tokens) && tokens[n].Kind == govaluate.VARIABLE && tokens[n].Value != unknown
+	}
+	for n, one := range tokens {
+		if one.Kind == govaluate.MODIFIER && one.Value != "+" && (word(n-1) || word(n+1)) {
+			i.reportHint(at, "quote the texts on both sides", "%v calculates with a text here", one.Value)
+			return
+		}
+	}
+}
+
+// invalidSelector checks the selector of a WorkflowEventBinding.
+func invalidSelector(i *inspection, b *wfv1.WorkflowEventBinding) {
+	if _, err := parsed(b.Spec.Event.Selector); err != nil {
+		i.report(field.NewPath("spec", "event", "selector"), "%v", err)
+	}
+}
+
+// parsed parses an expression. The library would add a drawing to the error.
+func parsed(text string) (*parser.Tree, error) {
+	tree, err := parser.Parse(text)
+	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
+		return nil, fmt.Errorf("%s, at character %d of the expression", wrong.Message, wrong.Column+1)
+	}
+	return tree, err
+}
+
+// scope is what an expression can use: the values that are certainly there, and the names of
+// parameters, steps and tasks.
+type scope struct {
+	known map[string]any
+	names map[string]bool
+}
+
+// answered is the scope of the condition of an http template.
+var answered = scope{known: map[string]any{
+	"request.method": "", "request.url": "", "request.body": "", "response.statusCode": 0, "response.body": "",
+}}
+
+// scopeOf returns the scope of the expressions of a template: all values are texts.
+func scopeOf(f flow, t template) scope {
+	e := scope{map[string]any{}, map[string]bool{}}
+	for _, name := range []string{"workflow.name", "workflow.namespace", "workflow.uid", "workflow.serviceAccountName", "workflow.status"} {
+		e.known[name] = ""
+	}
+	for _, name := range []string{"exitCode", "status", "duration", "message"} {
+		e.known["lastRetry."+name] = ""
+	}
+	for _, p := range f.spec.Arguments.Parameters {
+		e.known["workflow.parameters."+p.Name] = ""
+		e.names[p.Name] = true
+	}
+	for _, p := range t.Inputs.Parameters {
+		e.known["inputs.parameters."+p.Name] = ""
+		e.names[p.Name] = true
+	}
+	called := func(kind, name string) {
+		e.names[name] = true
+		for _, of := range []string{"id", "ip", "status", "startedAt", "finishedAt", "exitCode", "outputs.result"} {
+			e.known[kind+"."+name+"."+of] = ""
+		}
+	}
+	for _, parallel := range t.Steps {
+		for _, s := range parallel.Steps {
+			called("steps", s.Name)
+		}
+	}
+	if t.DAG != nil {
+		for _, task := range t.DAG.Tasks {
+			called("tasks", task.Name)
+		}
+	}
+	return e
+}
+
+// types returns the types of the scope. What it does not know may be anything.
+func (e scope) types() types.Map {
+	all := types.Map{types.Extra: types.Any}
+	for name, function := range functions() {
+		if reflect.TypeOf(function).Kind() == reflect.Func {
+			all[name] = types.TypeOf(function)
+		}
+	}
+	for path, value := range e.known {
+		steps := strings.Split(path, ".")
+		in := all
+		for _, step := range steps[:len(steps)-1] {
+			next, ok := in[step].(types.Map)
+			if !ok {
+				next = types.Map{types.Extra: types.Any}
+				in[step] = next
+			}
+			in = next
+		}
+		in[steps[len(steps)-1]] = types.TypeOf(value)
+	}
+	return all
+}
+
+// bare matches the list of all parameters, which is a text in JSON.
+var bare = lazily(`\b(workflow|inputs)\.parameters\s*([^.\[\s]|$)`)
+
+// expression checks an expression that Argo evaluates with expr; a condition is true or false.
+func (i *inspection) expression(at *field.Path, e scope, text string, condition bool) {
+	if text == "" {
+		return
+	}
+	constant := tag().ReplaceAllString(text, "tag") // Argo replaces tags before it evaluates
+	tree, err := parsed(constant)
+	if err != nil {
+		i.report(at, "%v", err)
+		return
+	}
+	if i.names(at, e, tree.Node) || constant != text || bare().MatchString(text) {
+		return
+	}
+	options := []expr.Option{expr.Env(e.types())}
+	if condition {
+		options = append(options, expr.AsBool())
+	}
+	_, err = expr.Compile(text, options...)
+	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
+		hint := ""
+		if strings.Contains(wrong.Message, "mismatched types") {
+			hint = "convert the text: asInt(…), asFloat(…), or compare it with a text"
+		}
+		i.reportHint(at, hint, "%s", wrong.Message)
+	} else if err != nil {
+		i.report(at, "%v", err)
+	}
+}
+
+// names reports names in an expression that do not exist, and those that are read as a subtraction.
+func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) {
+	report := func(hint, format string, args ...any) {
+		found = true
+		i.reportHint(at, hint, format, args...)
+	}
+	ast.Walk(&root, visitor(func(n ast.Node) {
+		switch n := n.(type) {
+		case *ast.BinaryNode:
+			left, ok := n.Left.(*ast.MemberNode)
+			if !ok || n.Operator != "-" {
+				return
+			}
+			first, _ := left.Property.(*ast.StringNode)
+			second, rest := rootOf(n.Right)
+			if first == nil || second == nil {
+				return
+			}
+			if name := first.Value + "-" + second.Value; e.names[name] {
+				report("write "+left.Node.String()+"['"+name+"']"+rest, "%s is a subtraction here", n)
+			}
+		case *ast.CallNode:
+			if name, ok := n.Callee.(*ast.IdentifierNode); ok && functions()[name.Value] == nil {
+				report(nearestKey(name.Value, functions()), "there is no function %s", name.Value)
+			}
+		case *ast.MemberNode:
+			root, ok := n.Node.(*ast.IdentifierNode)
+			name, text := n.Property.(*ast.StringNode)
+			if ok && text && root.Value == "sprig" {
+				known, _ := functions()["sprig"].(map[string]any)
+				if known != nil && known[name.Value] == nil {
+					report(nearestKey(name.Value, known), "sprig has no function %s", name.Value)
+				}
+			}
+		}
+	}))
+	return found
+}
+
+// rootOf returns the name at which a chain of fields begins, and the rest of the chain.
+func rootOf(n ast.Node) (root *ast.IdentifierNode, rest string) {
+	for {
+		switch of := n.(type) {
+		case *ast.IdentifierNode:
+			return of, rest
+		case *ast.MemberNode:
+			property, ok := of.Property.(*ast.StringNode)
+			if !ok {
+				return nil, ""
+			}
+			n, rest = of.Node, "."+property.Value+rest
+		default:
+			return nil, ""
+		}
+	}
+}
+
+func nearestKey(name string, known map[string]any) string {
+	return diag.DidYouMean(name, slices.Sorted(maps.Keys(known)), strings.ToLower)
+}
+
+// functions are the functions that an expression can call.
+var functions = sync.OnceValue(func() map[string]any { return env.GetFuncMap(map[string]any{}) })
+
+type visitor func(ast.Node)
+
+func (v visitor) Visit(node *ast.Node) { v(*node) }
