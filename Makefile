@@ -16,7 +16,7 @@ endif
 with = @command -v $(1) >/dev/null || { echo "$(1) is not installed: skipped make $@"; exit 0; }; set -x;
 
 .DEFAULT_GOAL := help
-.PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement bench bench-cluster chance differential expressions guarantees realcrds docs docs-serve kind kind-down dist clean
+.PHONY: help build dev test-dev e2e-dev page-editor verify-page-editor test test-missing test-race race perf test-python test-js vet lint lint-scripts words format tidy verify-tidy coretypes generate verify-generate examples verify all-checks e2e e2e-smoke e2e-guards operators peers agreement linters bench bench-cluster chance differential expressions guarantees realcrds docs docs-serve kind kind-down dist clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -152,6 +152,11 @@ peers: build ## compare what is written for kustomize and Helm with what those m
 
 agreement: ## compare the validation of children with that of Kubernetes, as pinned in e2e/agreement, and make docs/explanation/agreement.md of it; takes minutes
 	cd e2e/agreement && go vet . && go run .
+
+linters: build ## compare argo lint, argo-events lint and argoperator lint on testdata/linters, and make docs/explanation/linters.md of it; takes minutes
+	cd e2e/tools && go build -o ../../bin/ ./argolint
+	cd e2e/linters && go vet ./... && go build -o ../../bin/ ./argoeventslint && go test -count 1 ./... && \
+		go run . -argolint ../../bin/argolint -argoeventslint ../../bin/argoeventslint -argoperator ../../bin/argoperator
 
 guarantees: ## bring docs/explanation/guarantees.md up to date by the results of the last e2e or e2e-guards
 	go run ./e2e/report bin/e2e-results.json

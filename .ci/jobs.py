@@ -24,7 +24,7 @@ JOBS = {
     ),
     "cluster": (
         f"{PRODUCT} examples/ e2e/",
-        "pkg/internal/run/ pkg/internal/project/ pkg/internal/testing/ e2e/tools/ e2e/agreement/ e2e/words/",
+        "pkg/internal/run/ pkg/internal/project/ pkg/internal/testing/ e2e/tools/ e2e/agreement/ e2e/linters/ e2e/words/",
     ),
     "race": (
         "pkg/argoperator/ pkg/cmd/test pkg/internal/jq/jq/ pkg/internal/kube/ pkg/internal/run/simulate/ pkg/internal/run/testsuite/",

@@ -417,7 +417,7 @@ func (j *player) compare(step string) {
 
 // unsettled returns the names of children that wait for others: an engine may have changed one before
 // it had to wait. A late event may have made a child an earlier one again that cannot be made the latest.
-// One may have been made before its dependency was seen to change, or to be gone.
+// The operator may have made one before it saw that its dependency changes, or is gone.
 func (w *world) unsettled() []string {
 	m, err := newModel(w)
 	if err != nil || m == nil {
