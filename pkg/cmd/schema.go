@@ -9,31 +9,42 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/verify/lint"
 )
 
 func newSchema(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [Operator|OperatorTest]",
-		Short: "Print the JSON Schema of definitions or tests",
-		Long: `Print the JSON Schema of definitions, or with OperatorTest the one of tests.
-Editors with the YAML language server use it to complete and check a file that
-begins with this line:
+		Use:   "schema [Operator|OperatorTest|LintConfig]",
+		Short: "Print the JSON Schema of definitions, tests or the configuration of lint",
+		Long: `Print the JSON Schema of definitions, with OperatorTest the one of tests, or with
+LintConfig the one of ` + lint.ConfigFile + `. Editors with the YAML language
+server use it to complete and check a file that begins with this line:
 
   # yaml-language-server: $schema=operator.schema.json`,
 		Example: `  # Write the schemas next to a definition
   argoperator schema > operator.schema.json
-  argoperator schema OperatorTest > test.schema.json`,
-		ValidArgs: []string{v1alpha1.Kind, v1alpha1.TestKind},
+  argoperator schema OperatorTest > test.schema.json
+  argoperator schema LintConfig > lint.schema.json`,
+		ValidArgs: []string{v1alpha1.Kind, v1alpha1.TestKind, lint.ConfigKind},
 		Args:      oneSchema,
 		RunE: func(_ *cobra.Command, args []string) error {
-			schema := v1alpha1.JSONSchema
-			if len(args) == 1 && args[0] == v1alpha1.TestKind {
-				schema = v1alpha1.OperatorTestSchema
+			data, err := schemaFor(append(args, v1alpha1.Kind)[0])
+			if err == nil {
+				_, err = s.out.Write(data)
 			}
-			_, err := s.out.Write(schema())
 			return err
 		},
 	}
+}
+
+func schemaFor(kind string) ([]byte, error) {
+	switch kind {
+	case v1alpha1.TestKind:
+		return v1alpha1.OperatorTestSchema(), nil
+	case lint.ConfigKind:
+		return lint.ConfigSchema()
+	}
+	return v1alpha1.JSONSchema(), nil
 }
 
 func oneSchema(cmd *cobra.Command, args []string) error {
@@ -47,5 +58,5 @@ func oneSchema(cmd *cobra.Command, args []string) error {
 	if hint := diag.DidYouMean(args[0], cmd.ValidArgs, diag.FoldKey); hint != "" {
 		return usagef("%s; %s", unknown, hint)
 	}
-	return usagef("%s; use %s", unknown, strings.Join(cmd.ValidArgs, " or "))
+	return usagef("%s; use %s", unknown, strings.Join(cmd.ValidArgs, ", "))
 }

@@ -74,7 +74,7 @@ func ReadConfig(name string, data []byte) (*Config, diag.List) {
 		findings.Add(diag.Position{File: name, Line: line}, diag.WrongType, message, "")
 		return nil, findings
 	}
-	if c.APIVersion != v1alpha1.APIVersion || c.Kind != "LintConfig" {
+	if c.APIVersion != v1alpha1.APIVersion || c.Kind != ConfigKind {
 		findings.Add(at(root.Content[0]), diag.WrongKind, "not a LintConfig", configHint)
 	}
 	if _, err := version(c.Targets.ArgoWorkflows); err != nil {
