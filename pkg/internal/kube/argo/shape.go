@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -92,6 +93,8 @@ func (s shaper) value(t reflect.Type, value any) []flaw {
 	switch {
 	case value == nil:
 		return nil // the API server reads null as absent
+	case t == reflect.TypeFor[wfv1.ParallelSteps]():
+		return s.list(reflect.TypeFor[[]wfv1.WorkflowStep](), value)
 	case known(t).itself:
 		return decodeItself(t, value)
 	}

@@ -34,8 +34,8 @@ func eventDrivenRules() []Rule {
 			Code:    "manifest-injection",
 			Warning: true,
 			Summary: "Data of an event becomes part of a manifest.",
-			Why: "A quote or a line break in the value adds fields to the manifest, or whole objects. Everyone who can cause the event can " +
-				"create what the service account of the Workflow can.",
+			Why: "A quote or a line break in the value adds fields to the manifest, or whole objects. Everyone who can cause the event " +
+				"can create what the service account of the Workflow can.",
 			Fix:   "write the value as JSON: {{=toJson(inputs.parameters.name)}}",
 			check: eachFlow(manifestInjection),
 		},
@@ -92,8 +92,8 @@ func manifestInjection(i *inspection, f flow) {
 		}
 		for _, tag := range i.set.taint.tags(i.Object, f, t, t.Resource.Manifest) {
 			if !strings.Contains(tag, "toJson(") && !strings.Contains(tag, "asInt(") {
-				i.reportHint(t.path.Child("resource", "manifest"), strings.Replace(i.rule.Fix, "inputs.parameters.name", strings.Trim(tag, "{}= "), 1),
-					"the value of %s can add to the manifest", tag)
+				hint := strings.Replace(i.rule.Fix, "inputs.parameters.name", strings.Trim(tag, "{}= "), 1)
+				i.reportHint(t.path.Child("resource", "manifest"), hint, "the value of %s can add to the manifest", tag)
 				break
 			}
 		}

@@ -46,6 +46,13 @@ func eventRules() []Rule {
 			check:   on(incompleteSources),
 		},
 		{
+			Code:    "silent-event-source",
+			Summary: "With a setting of an EventSource, no event arrives.",
+			Why:     "Argo Events accepts it. Its pod cannot connect, or drops what it receives.",
+			Fix:     "correct the setting",
+			check:   on(silentSources),
+		},
+		{
 			Code:    "unknown-event-name",
 			Warning: true,
 			Summary: "A service sends no events of this name.",
@@ -164,6 +171,12 @@ func (i *inspection) watchedType(e eventsv1.ResourceEventSource) schema.Type {
 	return schema.Any()
 }
 
+// filesNeed are the needs of a source that watches files.
+var filesNeed = []string{
+	"eventType", "watchPathConfig.directory", "watchPathConfig.path|watchPathConfig.pathRegexp",
+	"watchPathConfig.path^watchPathConfig.pathRegexp",
+}
+
 // needs are what Argo Events requires of the fields of each type, as the functions validate below
 // pkg/eventsources/sources do. "a|b" is one of the two, "a^b" not both, "a=>b" b with a, "a!b" b without a,
 // and "a in x,y" one of these values.
@@ -177,16 +190,17 @@ var needs = map[string][]string{
 		"connectionString|fullyQualifiedNamespace", "queueName|topicName", "queueName^topicName", "topicName=>subscriptionName",
 		"subscriptionName=>topicName",
 	},
-	"bitbucket":       {"repositories|owner", "owner=>repositorySlug|repositories", "webhook"},
+	"bitbucket": {"auth", "repositories|owner", "owner=>repositorySlug|repositories", "webhook"}, // without auth, the validator fails
+
 	"bitbucketserver": {"bitbucketserverBaseURL", "webhook"},
 	"calendar":        {"schedule|interval"},
 	"emitter":         {"broker", "channelName", "channelKey"},
-	"file":            {"eventType", "watchPathConfig.directory", "watchPathConfig.path|watchPathConfig.pathRegexp", "watchPathConfig.path^watchPathConfig.pathRegexp"},
+	"file":            filesNeed,
 	"generic":         {"url", "config"},
 	"gerrit":          {"projects", "events", "gerritBaseURL", "auth", "webhook"},
 	"github": {
 		"repositories|organizations|owner", "repositories^organizations", "contentType in json,form", "githubBaseURL=>githubUploadURL",
-		"githubUploadURL=>githubBaseURL", "webhook",
+		"githubUploadURL=>githubBaseURL", "webhook", "owner=>repository|repositories|organizations",
 	},
 	"gitlab": {"events", "gitlabBaseURL", "accessToken", "webhook"},
 	"hdfs": {
@@ -208,11 +222,11 @@ var needs = map[string][]string{
 	"redis":       {"hostAddress", "channels", "password=>namespace"},
 	"redisStream": {"hostAddress", "streams"},
 	"resource":    {"version", "resource", "eventTypes"},
-	"sftp":        {"eventType", "watchPathConfig.directory", "watchPathConfig.path|watchPathConfig.pathRegexp", "watchPathConfig.path^watchPathConfig.pathRegexp"},
+	"sftp":        filesNeed,
 	"slack":       {"token", "signingSecret", "webhook"},
 	"sns":         {"topicArn", "region", "webhook"},
 	"sqs":         {"region", "queue"},
-	"storagegrid": {"topicArn", "apiURL", "authToken", "bucket", "events", "webhook"},
+	"storageGrid": {"topicArn", "apiURL", "authToken", "bucket", "events", "webhook"},
 	"stripe":      {"createWebhook=>apiKey", "webhook"},
 	"webhook":     {"endpoint", "port"},
 }
@@ -313,6 +327,8 @@ func (i *inspection) ofType(of *namedEvent, entry reflect.Value) {
 		}
 	case eventsv1.FileEventSource:
 		i.watched(of.path.Child("watchPathConfig"), e.WatchPathConfig)
+	case eventsv1.SFTPEventSource:
+		i.watched(of.path.Child("watchPathConfig"), e.WatchPathConfig)
 	case eventsv1.HDFSEventSource:
 		i.watched(of.path, e.WatchPathConfig)
 		known := []string{"CREATE", "REMOVE", "WRITE", "RENAME", "CHMOD"}
@@ -325,23 +341,9 @@ func (i *inspection) ofType(of *namedEvent, entry reflect.Value) {
 		i.interval(of.path.Child("checkInterval"), e.CheckInterval)
 		i.hooksWithoutEvents(of, e.ShouldCreateWebhooks(), e.Events)
 	case eventsv1.BitbucketEventSource:
-		i.hooksWithoutEvents(of, e.ShouldCreateWebhooks(), e.Events)
+		i.hooksWithoutEvents(of, e.Auth != nil && e.ShouldCreateWebhooks(), e.Events)
 	case eventsv1.GithubEventSource:
 		i.hooksWithoutEvents(of, e.NeedToCreateHooks(), e.Events)
-	case eventsv1.S3Artifact:
-		if strings.Contains(e.Endpoint, "://") {
-			_, host, _ := strings.Cut(e.Endpoint, "://")
-			i.reportHint(of.path.Child("endpoint"), "write "+host+", and insecure: true for a server without TLS",
-				"an endpoint is a host and a port, without a scheme")
-		}
-	case eventsv1.SQSEventSource:
-		if strings.Contains(e.Queue, "/") {
-			i.reportHint(of.path.Child("queue"), "write "+e.Queue[strings.LastIndex(e.Queue, "/")+1:], "queue is the name of the queue, not its URL")
-		}
-	case eventsv1.WebhookEventSource:
-		if m := strings.ToUpper(e.Method); m != "" && m != "GET" && m != "POST" && !strings.Contains(m, "{{") {
-			i.reportHint(of.path.Child("method"), "use POST or GET", "the server rejects each request of method %s", e.Method)
-		}
 	}
 }
 
@@ -365,12 +367,38 @@ func (i *inspection) watched(at *field.Path, c eventsv1.WatchPathConfig) {
 		i.reportHint(at.Child("directory"), "begin it with /", "the directory is no absolute path")
 	case c.Path != "" && path.IsAbs(c.Path):
 		i.reportHint(at.Child("path"), "write "+strings.TrimLeft(c.Path, "/"), "the path is not relative to the directory")
-	case c.Path != "" && !strings.HasSuffix(c.Directory, "/"):
-		i.reportHint(at.Child("directory"), "write "+c.Directory+"/",
-			"the path is compared with what follows the directory, and that begins with /")
 	}
 	if _, err := regexp.Compile(c.PathRegexp); err != nil {
 		i.report(at.Child("pathRegexp"), "%v", err)
+	}
+}
+
+// silentSources reports settings that Argo Events accepts, and with which no event arrives.
+func silentSources(i *inspection, s *eventsv1.EventSource) {
+	for of, entry := range entriesOf(s) {
+		switch e := entry.Interface().(type) {
+		case eventsv1.S3Artifact:
+			if strings.Contains(e.Endpoint, "://") {
+				_, host, _ := strings.Cut(e.Endpoint, "://")
+				i.reportHint(of.path.Child("endpoint"), "write "+host+", and insecure: true for a server without TLS",
+					"an endpoint is a host and a port, without a scheme")
+			}
+		case eventsv1.SQSEventSource:
+			if strings.Contains(e.Queue, "/") {
+				i.reportHint(of.path.Child("queue"), "write "+e.Queue[strings.LastIndex(e.Queue, "/")+1:],
+					"queue is the name of the queue, not its URL")
+			}
+		case eventsv1.WebhookEventSource:
+			if m := strings.ToUpper(e.Method); m != "" && m != "GET" && m != "POST" && !strings.Contains(m, "{{") {
+				i.reportHint(of.path.Child("method"), "use POST or GET", "the server rejects each request of method %s", e.Method)
+			}
+		case eventsv1.FileEventSource:
+			if c := e.WatchPathConfig; c.Path != "" && c.Directory != "" && !strings.HasSuffix(c.Directory, "/") &&
+				!strings.Contains(c.Directory, "{{") {
+				i.reportHint(of.path.Child("watchPathConfig", "directory"), "write "+c.Directory+"/",
+					"the path is compared with what follows the directory, and that begins with /")
+			}
+		}
 	}
 }
 

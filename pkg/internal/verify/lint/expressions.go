@@ -46,7 +46,8 @@ func invalidExpressions(i *inspection, f flow) {
 		}
 		for n, p := range t.Outputs.Parameters {
 			if p.ValueFrom != nil {
-				i.expression(t.path.Child("outputs", "parameters").Index(n).Child("valueFrom", "expression"), e, p.ValueFrom.Expression, false)
+				at := t.path.Child("outputs", "parameters").Index(n).Child("valueFrom", "expression")
+				i.expression(at, e, p.ValueFrom.Expression, false)
 			}
 		}
 		for n, a := range t.Outputs.Artifacts {
@@ -57,7 +58,8 @@ func invalidExpressions(i *inspection, f flow) {
 		}
 		if d := t.Data; d != nil {
 			for n, step := range d.Transformation {
-				i.expression(t.path.Child("data", "transformation").Index(n).Child("expression"), scope{known: map[string]any{}}, step.Expression, false)
+				at := t.path.Child("data", "transformation").Index(n).Child("expression")
+				i.expression(at, scope{}, step.Expression, false)
 			}
 		}
 		if r := t.Resource; r != nil {

@@ -338,7 +338,8 @@ func (i *inspection) headerFilter(at *field.Path, of *namedEvent, f eventsv1.Dat
 	}
 	for n, value := range f.Value {
 		if bounded().MatchString(value) {
-			i.reportHint(at.Child("value").Index(n), "write path: "+f.Path+".0", "a header is a list, so the text is like [\"push\"], which %s never matches", value)
+			i.reportHint(at.Child("value").Index(n), "write path: "+f.Path+".0",
+				"a header is a list, so the text is like [\"push\"], which %s never matches", value)
 		}
 	}
 }
@@ -390,7 +391,8 @@ var plainStep = lazily(`^([A-Za-z_][-\w]*)(\.|$)(.*)`)
 
 func (i *inspection) eventPath(at *field.Path, of *namedEvent, path string) {
 	if first, rest, _ := strings.Cut(path, "."); of.kind == "slack" && slices.Contains(slackHasNo, first) {
-		i.reportHint(at, "write "+cmp.Or(rest, "the name of a field"), "events of type slack have no field %s: they are what Slack sends", first)
+		i.reportHint(at, "write "+cmp.Or(rest, "the name of a field"),
+			"events of type slack have no field %s: they are what Slack sends", first)
 		return
 	}
 	if of.kind == "sns" && strings.HasPrefix(path, "body.Message.") {

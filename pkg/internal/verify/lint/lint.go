@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -180,6 +181,22 @@ func newCandidate(file string, o source.Object, targets Targets) (candidate, err
 	return candidate{subject{file, o, object, newer}, problems, nil}, nil
 }
 
+// booleanWord returns the word of a value that has to be a text and that YAML reads as a boolean, such
+// as n; "" if there is none.
+func (s subject) booleanWord(p problem.Problem) string {
+	if p.Code != CodeWrongFieldType {
+		return ""
+	}
+	_, value := s.written.Entry(p.Path)
+	if value == nil || value.Kind != yaml.ScalarNode || value.Style != 0 || !isBoolean().MatchString(value.Value) {
+		return ""
+	}
+	return value.Value
+}
+
+// isBoolean matches the words that kubectl reads as booleans, but for true and false.
+var isBoolean = lazily(`^(?i:y|n|yes|no|on|off)$`)
+
 // locate returns problems of the object as findings at the keys of their fields. It drops
 // what the user cannot change.
 func (s subject) locate(problems []problem.Problem) []located {
@@ -199,6 +216,9 @@ func (s subject) locate(problems []problem.Problem) []located {
 			severity = diag.Warning
 		}
 		f := diag.Finding{Position: s.written.KeyPosition(p.Path), Severity: severity, Code: p.Code, Message: p.Message, Hint: p.Hint}
+		if word := s.booleanWord(p); word != "" {
+			f.Hint = "write '" + word + "': YAML reads " + word + " as a boolean"
+		}
 		if s.file == "-" {
 			f.Object = nameOf(s.written)
 		}

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -273,5 +275,48 @@ func TestUserTags(t *testing.T) {
 		if got := strings.Join(userTags(text), " "); got != want {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestConfigSchema requires that the schema of a configuration has the keys that ReadConfig knows.
+func TestConfigSchema(t *testing.T) {
+	keys := func(of any) []string {
+		var out []string
+		for i := range reflect.TypeOf(of).NumField() {
+			if key := reflect.TypeOf(of).Field(i).Tag.Get("yaml"); key != "-" {
+				out = append(out, key)
+			}
+		}
+		slices.Sort(out)
+		return out
+	}
+	schema := configSchema()
+	for name, of := range map[string]struct {
+		schema property
+		want   []string
+	}{
+		"the file": {schema, keys(Config{})},
+		"targets":  {schema.Properties["targets"], keys(TargetsConfig{})},
+		"a rule":   {*schema.Properties["rules"].Items, keys(RuleConfig{})},
+	} {
+		if got := slices.Sorted(maps.Keys(of.schema.Properties)); !slices.Equal(got, of.want) {
+			t.Errorf("%s has the keys %v, want %v", name, got, of.want)
+		}
+	}
+}
+
+// TestBooleanWords covers the words that YAML 1.1 reads as booleans.
+func TestBooleanWords(t *testing.T) {
+	const text = "apiVersion: argoproj.io/v1alpha1\nkind: WorkflowTemplate\nmetadata: {name: w}\nspec:\n  arguments: {parameters: [{name: %s}]}\n"
+	for word, want := range map[string]string{
+		"n": "write 'n': YAML reads n as a boolean", "Off": "write 'Off': YAML reads Off as a boolean", "true": wrongTypeFix,
+	} {
+		list := lintText(t, "w.yaml", fmt.Sprintf(text, word), nil)
+		if len(list) != 1 || list[0].Hint != want {
+			t.Errorf("%s: %v, want the hint %q", word, list, want)
+		}
+	}
+	if list := lintText(t, "w.yaml", fmt.Sprintf(text, "'n'"), nil); len(list) > 0 {
+		t.Errorf("in quotes: %v", list)
 	}
 }

@@ -268,7 +268,8 @@ func (s *objectSet) sensorFlows(sensor *eventsv1.Sensor) []flow {
 		watches, only := s.watches(sensor, t)
 		out = append(out, flow{
 			spec: wf.Spec, namespace: argo.NamespaceOf(wf, sensor), path: path.Child("spec"), whole: true, driven: true,
-			feed: feed{len(t.ObjectParameters()) > 0, len(watches) > 0, slices.ContainsFunc(watches, repeats)}, writes: written(t, wf, only),
+			feed:   feed{len(t.ObjectParameters()) > 0, len(watches) > 0, slices.ContainsFunc(watches, repeats)},
+			writes: written(t, wf, only),
 		})
 	}
 	return out

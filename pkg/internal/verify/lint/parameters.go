@@ -267,7 +267,9 @@ func refusedRecipients(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 		return
 	}
 	for n, address := range t.Template.Email.To {
-		written := slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasPrefix(p.Dest, "email.to") })
+		written := slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool {
+			return strings.HasPrefix(p.Dest, "email.to")
+		})
 		if !written && !recipient().MatchString(address) {
 			i.report(t.Path.Child("template", "email", "to").Index(n), "an email trigger does not send to %s", address)
 		}

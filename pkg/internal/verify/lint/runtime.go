@@ -90,7 +90,7 @@ func runtimeRules() []Rule {
 		{
 			Code:    "unlabeled-cache",
 			Summary: "The ConfigMap of a cache lacks the label for caches.",
-			Why:     "The controller uses only ConfigMaps with workflows.argoproj.io/configmap-type: Cache, and the step ends with an error.",
+			Why:     "The controller uses only ConfigMaps with workflows.argoproj.io/configmap-type: Cache, and the step fails.",
 			Fix:     "add the label workflows.argoproj.io/configmap-type: Cache to the ConfigMap, or let Argo create it",
 			check:   eachFlow(unlabelledCache),
 		},
@@ -166,14 +166,16 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 	for j, parallel := range t.Steps {
 		for k, s := range parallel.Steps {
 			do(t.path.Child("steps").Index(j).Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems, s.WithSequence != nil,
+				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
+				s.WithSequence != nil,
 			})
 		}
 	}
 	if t.DAG != nil {
 		for k, s := range t.DAG.Tasks {
 			do(t.path.Child("dag", "tasks").Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems, s.WithSequence != nil,
+				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
+				s.WithSequence != nil,
 			})
 		}
 	}

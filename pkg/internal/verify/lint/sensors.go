@@ -76,8 +76,8 @@ func sensorRules() []Rule {
 			Code:    "unanchored-regex",
 			Warning: true,
 			Summary: "A data filter of type string compares with an unanchored regular expression.",
-			Why: "The values of such a filter are regular expressions that match anywhere in the text: prod also matches non-prod. The rule " +
-				"looks at values that are a plain text.",
+			Why: "The values of such a filter are regular expressions that match anywhere in the text: prod also matches non-prod. The " +
+				"rule looks at values that are a plain text.",
 			Fix:   "anchor it: ^…$, or write .* where any text may stand",
 			check: on(unanchored),
 		},

@@ -56,8 +56,8 @@ func sourceRules() []Rule {
 			Code:    "unsafe-leader-election",
 			Warning: true,
 			Summary: "The replicas of an EventSource or Sensor elect their leader over the EventBus.",
-			Why: "If the leader of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so events " +
-				"arrive twice or not at all.",
+			Why: "If the leader of two replicas fails, both stop. During a rollout an old and a new pod can both be the leader, so " +
+				"events arrive twice or not at all.",
 			Fix:   "set the annotation events.argoproj.io/leader-election: k8s, and grant get, create and update on leases",
 			check: twoLeaders,
 		},

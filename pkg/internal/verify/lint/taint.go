@@ -46,7 +46,8 @@ func written(t argo.Trigger, wf *wfv1.Workflow, watches bool) writes {
 	for _, p := range t.AllParameters() {
 		index, isArgument := argumentAt(p.Dest)
 		switch {
-		case p.List == "parameters" && !strings.Contains(p.Dest, "arguments"), strings.HasPrefix(p.Dest, "metadata."), isChecked(p.Src), watches && isPlainField(p.Src):
+		case p.List == "parameters" && !strings.Contains(p.Dest, "arguments"), strings.HasPrefix(p.Dest, "metadata."),
+			isChecked(p.Src), watches && isPlainField(p.Src):
 		case p.List != "parameters" && isArgument && index >= 0 && index < len(wf.Spec.Arguments.Parameters):
 			out.arguments.of[wf.Spec.Arguments.Parameters[index].Name] = true
 		case p.List != "parameters" && mark(marked, argo.Segments(p.Dest)):
@@ -64,10 +65,12 @@ func written(t argo.Trigger, wf *wfv1.Workflow, watches bool) writes {
 
 // checking matches a template whose result depends on the event, and is no text of it: what does not
 // fit a pattern, for example, does not pass.
-var checking = lazily(`\b(regexFind|mustRegexFind|regexReplaceAll\w*|mustRegexReplaceAll\w*|int|int64|float64|atoi|toDecimal|len|eq|ne|lt|gt|le|ge|has|contains|hasPrefix|hasSuffix|empty|sha1sum|sha256sum|sha512sum|adler32sum|b64enc|b32enc)\b`)
+var checking = lazily(`\b(regexFind|mustRegexFind|regexReplaceAll\w*|mustRegexReplaceAll\w*|int|int64|float64|atoi|toDecimal|len` +
+	`|eq|ne|lt|gt|le|ge|has|contains|hasPrefix|hasSuffix|empty|sha1sum|sha256sum|sha512sum|adler32sum|b64enc|b32enc)\b`)
 
 func isChecked(src *eventsv1.TriggerParameterSource) bool {
-	return src != nil && (checking().MatchString(src.DataTemplate) || src.DataKey == "" && src.DataTemplate == "" && src.ContextTemplate == "")
+	constant := src != nil && src.DataKey == "" && src.DataTemplate == "" && src.ContextTemplate == "" && src.ContextKey == ""
+	return constant || src != nil && checking().MatchString(src.DataTemplate)
 }
 
 // plainFields are the fields of a watched object in which the API server allows no special characters.

@@ -292,7 +292,8 @@ var (
 	// inputTag matches a tag of an input.
 	inputTag = lazily(`^\{\{=?\s*inputs\.parameters(?:\.([-\w]+)|\[['"]([-\w]+)['"]\])\s*\}\}$`)
 	// plainTag matches a tag whose value is a number, a name or an address.
-	plainTag = lazily(`^\{\{=?\s*(?:(?:steps|tasks)\.[-\w]+\.(?:ip|id|status|exitCode|startedAt|finishedAt)|workflow\.(?:name|uid|namespace|status|duration)|pod\.name|retries)\s*\}\}$`)
+	plainTag = lazily(`^\{\{=?\s*(?:(?:steps|tasks)\.[-\w]+\.(?:ip|id|status|exitCode|startedAt|finishedAt)` +
+		`|workflow\.(?:name|uid|namespace|status|duration)|pod\.name|retries)\s*\}\}$`)
 	// plainText matches a text that has no meaning in a program.
 	plainText = lazily(`^[-\w./:@=+, ]*$`)
 	// wholeItem matches the tag of an item.
@@ -311,7 +312,7 @@ func (f flow) isPlain(t template, tag string, above []string) bool {
 	}
 	name, calls, plain := m[1]+m[2], 0, true
 	for _, caller := range f.templates() {
-		eachCall(caller, func(at *field.Path, c call) {
+		eachCall(caller, func(_ *field.Path, c call) {
 			if c.template != t.Name || c.ref != nil {
 				return
 			}
