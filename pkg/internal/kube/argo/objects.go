@@ -20,8 +20,9 @@ type Objects struct {
 	*cache
 }
 
-// cache holds results that are computed once for all checks.
+// cache holds results that are computed once for all checks, which may run side by side.
 type cache struct {
+	mu       sync.Mutex
 	fields   map[manifest.Object]map[string]any
 	triggers map[*eventsv1.Sensor][]Trigger
 
@@ -52,6 +53,8 @@ func (o Objects) Copy() Objects {
 
 // FieldsOf returns an object as it is encoded.
 func (o Objects) FieldsOf(object manifest.Object) (map[string]any, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if known, ok := o.fields[object]; ok {
 		return known, nil
 	}
@@ -64,6 +67,8 @@ func (o Objects) FieldsOf(object manifest.Object) (map[string]any, error) {
 
 // Triggers returns the triggers of a Sensor.
 func (o Objects) Triggers(s *eventsv1.Sensor) []Trigger {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	known, ok := o.triggers[s]
 	if !ok {
 		known = Triggers(s)

@@ -10,7 +10,10 @@ package lint
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -86,16 +89,15 @@ func run(files []source.Input, config *Config) (results, error) {
 		}
 	}
 	var refer references
-	for _, file := range chosen.argo {
-		objects, found := source.Objects(file, source.NotEmpty)
-		all.findings = append(all.findings, found...)
-		all.broken[file.Name] = found.HasErrors()
-		for _, o := range objects {
-			c, err := newCandidate(file.Name, o, config.targets())
-			if err != nil {
-				return results{}, err
-			}
-			if file.Lenient && o.Group() != argo.Group && nearMiss(o) == nil {
+	for n, of := range readAll(chosen.argo, config.targets()) {
+		file := chosen.argo[n]
+		if of.err != nil {
+			return results{}, of.err
+		}
+		all.findings = append(all.findings, of.found...)
+		all.broken[file.Name] = of.found.HasErrors()
+		for _, c := range of.candidates {
+			if file.Lenient && c.written.Group() != argo.Group && nearMiss(c.written) == nil {
 				candidates = append(candidates, c)
 				continue
 			}
@@ -132,6 +134,37 @@ func run(files []source.Input, config *Config) (results, error) {
 	}
 	all.findings = withoutAccepted(texts, subjects, all.findings).Sorted()
 	return all, nil
+}
+
+// reading is what a file has.
+type reading struct {
+	candidates []candidate
+	found      diag.List
+	err        error
+}
+
+// readAll reads files side by side.
+func readAll(files []source.Input, targets Targets) []reading {
+	out := make([]reading, len(files))
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		all.Go(func() {
+			for n := int(next.Add(1)) - 1; n < len(files); n = int(next.Add(1)) - 1 {
+				objects, found := source.Objects(files[n], source.NotEmpty)
+				out[n].found = found
+				for _, o := range objects {
+					c, err := newCandidate(files[n].Name, o, targets)
+					if err != nil {
+						out[n].err = err
+					}
+					out[n].candidates = append(out[n].candidates, c)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return out
 }
 
 // filesOf counts the files of objects and findings.

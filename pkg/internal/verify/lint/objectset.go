@@ -69,6 +69,9 @@ func newObjectSet(of argo.Objects) *objectSet {
 		if _, isSensor := object.(*eventsv1.Sensor); !isSensor {
 			s.flows[object] = s.flowsIn(object)
 		}
+		for n := range s.flows[object] {
+			s.flows[object][n].every = s.flows[object][n].templates()
+		}
 		s.record(object)
 	}
 	s.called = s.calledTemplates()
@@ -226,6 +229,7 @@ type flow struct {
 	whole     bool // runs as a Workflow, and is not only called
 	driven    bool // started by events
 	writes    writes
+	every     []template // of templates, if they are known
 	feed
 }
 
@@ -252,7 +256,7 @@ func (s *objectSet) flowsIn(object manifest.Object) []flow {
 
 // marked returns the flow with eventTag in place of what events write.
 func (f flow) marked() flow {
-	f.spec = f.writes.spec
+	f.spec, f.every = f.writes.spec, nil
 	return f
 }
 
@@ -310,6 +314,9 @@ type template struct {
 
 // templates returns the templates of a flow, including inline ones.
 func (f flow) templates() []template {
+	if f.every != nil {
+		return f.every
+	}
 	var out []template
 	for i, t := range f.spec.Templates {
 		out = append(out, nestedTemplates(t, f.path.Child("templates").Index(i))...)

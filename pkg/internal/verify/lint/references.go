@@ -128,9 +128,12 @@ func unknownVolumes(i *inspection, f flow) {
 	_, isWorkflow := i.Object.(*wfv1.Workflow)
 	run := f.reachable()
 	for _, t := range f.templates() {
-		pod, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
-		if !t.IsPodType() || err != nil || !isWorkflow && (!run[t.Name] || i.set.called[i.Object]) {
+		if !t.IsPodType() || !isWorkflow && (!run[t.Name] || i.set.called[i.Object]) || !mounts(t) {
 			continue // a template that others call has their volumes
+		}
+		pod, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
+		if err != nil {
+			continue
 		}
 		known := slices.Clone(ownVolumes)
 		for _, v := range slices.Concat(pod.Volumes, i.set.defaults.Volumes) {
@@ -178,6 +181,16 @@ func (f flow) reachable() map[string]bool {
 	return out
 }
 
+// mounts reports whether a container of a template mounts something.
+func mounts(t template) bool {
+	for _, c := range containersOf(t) {
+		if len(c.VolumeMounts) > 0 {
+			return true
+		}
+	}
+	return t.PodSpecPatch != ""
+}
+
 // mountPath returns the path of a mount in a template, or that of the template.
 func mountPath(t template, m corev1.VolumeMount) *field.Path {
 	for at, c := range containersOf(t) {
@@ -193,6 +206,9 @@ func unknownKeys(i *inspection) {
 	switch i.Object.(type) {
 	case *eventsv1.EventSource, *eventsv1.Sensor, *wfv1.Workflow, *wfv1.CronWorkflow, *wfv1.WorkflowTemplate:
 	default:
+		return
+	}
+	if len(argo.All[*corev1.ConfigMap](i.set.all))+len(argo.All[*corev1.Secret](i.set.all)) == 0 {
 		return
 	}
 	fields, err := i.set.all.FieldsOf(i.Object)
@@ -280,28 +296,38 @@ func rejectedPods(i *inspection) {
 	at := field.NewPath("spec", "template")
 	switch o := i.Object.(type) {
 	case *eventsv1.EventSource:
-		i.rejectedPod(at, o.Namespace, argo.EventsPod(o.Spec.Template))
+		if level, ok := i.enforced(o.Namespace); ok {
+			i.rejectedPod(at, o.Namespace, level, argo.EventsPod(o.Spec.Template))
+		}
 	case *eventsv1.Sensor:
-		i.rejectedPod(at, o.Namespace, argo.EventsPod(o.Spec.Template))
+		if level, ok := i.enforced(o.Namespace); ok {
+			i.rejectedPod(at, o.Namespace, level, argo.EventsPod(o.Spec.Template))
+		}
 	}
 	for _, f := range i.set.flows[i.Object] {
+		level, ok := i.enforced(f.namespace)
+		if !ok || f.inherits() {
+			continue
+		}
 		for _, t := range f.templates() {
-			if pod, err := (argo.Pod{Template: t.Template, Spec: f.spec}).PodSpec(); err == nil && t.IsPodType() && !f.inherits() {
-				i.rejectedPod(t.path, f.namespace, pod)
+			if pod, err := (argo.Pod{Template: t.Template, Spec: f.spec}).PodSpec(); err == nil && t.IsPodType() {
+				i.rejectedPod(t.path, f.namespace, level, pod)
 			}
 		}
 	}
 }
 
-func (i *inspection) rejectedPod(at *field.Path, namespace string, pod *corev1.PodSpec) {
+// enforced returns the standard that a Namespace among the objects enforces.
+func (i *inspection) enforced(namespace string) (api.Level, bool) {
 	of, ok := argo.Find[*corev1.Namespace](i.set.all, "", namespace)
-	if !ok {
-		return
+	if !ok || of.Labels[api.EnforceLevelLabel] == "" {
+		return "", false
 	}
 	level, err := api.ParseLevel(of.Labels[api.EnforceLevelLabel])
-	if err != nil || of.Labels[api.EnforceLevelLabel] == "" {
-		return
-	}
+	return level, err == nil
+}
+
+func (i *inspection) rejectedPod(at *field.Path, namespace string, level api.Level, pod *corev1.PodSpec) {
 	for _, v := range admission.PodViolations(level, pod) {
 		i.report(at, "Namespace %s enforces %s: %s: %s", namespace, level, v.ForbiddenReason, v.ForbiddenDetail)
 	}

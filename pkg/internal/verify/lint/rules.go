@@ -151,19 +151,14 @@ func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 	}
 }
 
-// Decode decodes a hand-written object, as YAML or JSON, strictly: unknown fields
-// are problems. It returns nil for a kind that no rule checks. newer tells that the object has
+// Decode decodes a hand-written object, in JSON, strictly: unknown fields are problems. It returns nil for a kind that no rule checks. newer tells that the object has
 // fields of a newer version of Argo Workflows than this program knows.
 func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
 	if object = argo.NewObject(kind); object == nil {
 		return nil, nil, false
 	}
 	r := problem.About(object)
-	text, err := yaml.YAMLToJSONStrict(data)
-	if err != nil {
-		r.Add(nil, diag.BadValue, "", "%v", err)
-		object = nil
-	} else if !argo.DecodeStrict(text, object, r, nil) {
+	if !argo.DecodeStrict(data, object, r, nil) {
 		object = nil
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
@@ -220,14 +215,32 @@ func Objects(list []manifest.Object, profile Profile) [][]problem.Problem {
 	out := make([][]problem.Problem, len(list))
 	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
 	set.patched = profile.patched
-	for i, object := range set.all.List {
-		for _, rule := range rules {
-			if !profile.Workflows.atLeast(rule.Argo) || rule.Strict && !profile.Strict && !slices.Contains(profile.Further, rule.Code) {
-				continue
-			}
+	apply := func(rule Rule) [][]problem.Problem {
+		found := make([][]problem.Problem, len(list))
+		for i, object := range set.all.List {
 			in := &inspection{Report: problem.About(object), rule: rule, set: set, strict: profile.Strict}
 			rule.check(in)
-			out[i] = append(out[i], in.Problems...)
+			found[i] = in.Problems
+		}
+		return found
+	}
+	found := make([][][]problem.Problem, len(rules))
+	var all sync.WaitGroup
+	for n, rule := range rules {
+		switch {
+		case !profile.Workflows.atLeast(rule.Argo) || rule.Strict && !profile.Strict && !slices.Contains(profile.Further, rule.Code):
+		case rule.Code == CodeInvalidManifest: // Argo's validators take as long as the rest
+			all.Go(func() { found[n] = apply(rule) })
+		default:
+			found[n] = apply(rule)
+		}
+	}
+	all.Wait()
+	for i := range out {
+		for _, of := range found {
+			if of != nil {
+				out[i] = append(out[i], of[i]...)
+			}
 		}
 	}
 	return out

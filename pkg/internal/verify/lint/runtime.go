@@ -259,10 +259,13 @@ func besideItself(i *inspection, f flow) {
 
 func unknownPatched(i *inspection, f flow) {
 	for _, t := range f.templates() {
+		if t.PodSpecPatch == "" || !t.IsPodType() || strings.Contains(t.PodSpecPatch, "{{=") {
+			continue
+		}
 		plain := t.Template
 		plain.PodSpecPatch = ""
 		pod, err := argo.Pod{Template: plain, Spec: f.spec}.PodSpec()
-		if t.PodSpecPatch == "" || err != nil || !t.IsPodType() || strings.Contains(t.PodSpecPatch, "{{=") {
+		if err != nil {
 			continue
 		}
 		var patch struct {
