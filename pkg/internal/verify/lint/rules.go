@@ -151,8 +151,9 @@ func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 	}
 }
 
-// Decode decodes a hand-written object, in JSON, strictly: unknown fields are problems. It returns nil for a kind that no rule checks. newer tells that the object has
-// fields of a newer version of Argo Workflows than this program knows.
+// Decode decodes a hand-written object, in JSON, strictly: unknown fields are problems. It returns nil for
+// a kind that no rule checks. newer tells that the object has fields of a newer version of Argo Workflows
+// than this program knows.
 func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
 	if object = argo.NewObject(kind); object == nil {
 		return nil, nil, false
