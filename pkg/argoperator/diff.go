@@ -1,6 +1,7 @@
 package argoperator
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -63,7 +64,9 @@ func Earlier(sources []Source, options Options) (Baseline, diag.List, error) {
 var definitionPattern = regexp.MustCompile(`(?m)^[\s{]*"?apiVersion"?:\s*"?argoperator\.dev/`)
 
 // Defines reports whether a source contains a definition, valid or not.
-func Defines(source Source) bool { return definitionPattern.Match(source.Data) }
+func Defines(source Source) bool {
+	return bytes.Contains(source.Data, []byte("argoperator.dev/")) && definitionPattern.Match(source.Data)
+}
 
 func (r Result) fields() ([]map[string]any, error) {
 	var out []map[string]any

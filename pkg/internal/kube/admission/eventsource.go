@@ -2,6 +2,7 @@ package admission
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -69,7 +70,14 @@ func resourceFilter(r *problem.Report, code string, at *field.Path, f eventsv1.R
 		if operator == "" {
 			operator = selection.Equals
 		}
-		if _, err := labels.NewRequirement(s.Key, operator, []string{s.Value}); err != nil {
+		values := []string{s.Value} // as LabelReq of Argo Events divides them
+		switch {
+		case (operator == selection.Exists || operator == selection.DoesNotExist) && s.Value == "":
+			values = nil
+		case operator == selection.In || operator == selection.NotIn:
+			values = strings.Split(s.Value, ",")
+		}
+		if _, err := labels.NewRequirement(s.Key, operator, values); err != nil {
 			r.Add(at.Child("labels").Index(i), code, "", "%v", err)
 		}
 	}

@@ -135,8 +135,8 @@ func invalidResourceFilters(i *inspection, s *eventsv1.EventSource) {
 		of := i.watchedType(e)
 		for n, f := range e.Filter.Fields {
 			at := field.NewPath("spec", "resource").Key(name).Child("filter", "fields").Index(n)
-			if !slices.Contains([]string{"=", "==", "!="}, f.Operation) {
-				i.reportHint(at, "use ==, = or !=", "a field with the operation %q lets no object pass", f.Operation)
+			if f.Operation == "" { // invalid-manifest reports others
+				i.reportHint(at, "add operation: ==", "a field without an operation lets no object pass")
 			}
 			if _, err := regexp.Compile(f.Value); err != nil {
 				i.report(at.Child("value"), "%v", err)
@@ -221,7 +221,6 @@ var needs = map[string][]string{
 	"pulsar":      {"topics", "url", "type", "type in exclusive,shared"},
 	"redis":       {"hostAddress", "channels", "password=>namespace"},
 	"redisStream": {"hostAddress", "streams"},
-	"resource":    {"version", "resource", "eventTypes"},
 	"sftp":        filesNeed,
 	"slack":       {"token", "signingSecret", "webhook"},
 	"sns":         {"topicArn", "region", "webhook"},

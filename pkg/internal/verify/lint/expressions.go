@@ -221,11 +221,7 @@ func (i *inspection) expression(at *field.Path, e scope, text string, condition 
 	}
 	_, err = expr.Compile(text, options...)
 	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
-		hint := ""
-		if strings.Contains(wrong.Message, "mismatched types") {
-			hint = "convert the text: asInt(…), asFloat(…), or compare it with a text"
-		}
-		i.reportHint(at, hint, "%s", wrong.Message)
+		i.reportHint(at, "use values of one type: asInt(…) and asFloat(…) convert a text", "%s", wrong.Message)
 	} else if err != nil {
 		i.report(at, "%v", err)
 	}

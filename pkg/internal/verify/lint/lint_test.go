@@ -320,3 +320,25 @@ func TestBooleanWords(t *testing.T) {
 		t.Errorf("in quotes: %v", list)
 	}
 }
+
+// TestLabelsOfWatches requires that the operations of label filters are read as Argo Events reads them.
+func TestLabelsOfWatches(t *testing.T) {
+	const text = "apiVersion: argoproj.io/v1alpha1\nkind: EventSource\nmetadata: {name: s}\nspec:\n  template: {serviceAccountName: s}\n" +
+		"  resource:\n    r:\n      version: v1\n      resource: pods\n      eventTypes: [ADD]\n      filter: {labels: [%s]}\n"
+	for label, legal := range map[string]bool{
+		"{key: a, value: b}":                       true,
+		"{key: a, operation: in, value: 'b,c'}":    true,
+		"{key: a, operation: notin, value: b}":     true,
+		"{key: a, operation: exists}":              true,
+		"{key: a, operation: '!'}":                 true,
+		"{key: a, value: 'b,c'}":                   false,
+		"{key: a, operation: exists, value: b}":    false,
+		"{key: 'a b', operation: in, value: b}":    false,
+		"{key: a, operation: like, value: b}":      false,
+		"{key: a, operation: in, value: 'b, c d'}": false,
+	} {
+		if list := lintText(t, "s.yaml", fmt.Sprintf(text, label), nil); list.HasErrors() == legal {
+			t.Errorf("%s: %v, want an error: %v", label, list, !legal)
+		}
+	}
+}

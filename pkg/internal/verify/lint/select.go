@@ -151,7 +151,7 @@ func choose(files []source.Input, config *Config) selection {
 			case isTemplate(text):
 				template = true
 				return neither
-			case strategy().MatchString(text):
+			case strings.Contains(text, "$patch") && strategy().MatchString(text):
 				s.skipped.Patches++
 				s.patched.add(text)
 				return neither
@@ -229,10 +229,10 @@ var (
 	encrypted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:sops:\s*$|  ?"sops"\s*:)`) })
 	// strategy matches a directive of a strategic merge patch.
 	strategy = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[\s-]*["']?\$patch["']?\s*:`) })
-	// ofArgo matches what an object of Argo has, also one that is nearly right.
-	ofArgo = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`apiVersion["']?\s*:\s*["']?argoproj\.io/` +
-			`|(?mi)^[\s"'-]*kind["']?\s*:\s*["']?(?:` + strings.Join(argoKinds, "|") + `)["']?\s*,?\s*$`)
+	// argoAPI matches the apiVersion of an object of Argo, and argoKind its kind, also one that is nearly right.
+	argoAPI  = lazily(`apiVersion["']?\s*:\s*["']?argoproj\.io/`)
+	argoKind = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?mi)^[\s"'-]*kind["']?\s*:\s*["']?(?:` + strings.Join(argoKinds, "|") + `)["']?\s*,?\s*$`)
 	})
 )
 
@@ -253,7 +253,9 @@ func isEncrypted(text string) bool {
 	return strings.Contains(text, "ENC[") && encrypted().MatchString(text)
 }
 
-func mentionsArgo(text string) bool { return ofArgo().MatchString(text) }
+func mentionsArgo(text string) bool {
+	return argoAPI().MatchString(text) || argoKind().MatchString(text)
+}
 
 // argoKinds are the kinds of Argo that lint checks.
 var argoKinds = []string{

@@ -125,14 +125,21 @@ func joins(i *inspection, s *eventsv1.Sensor) {
 	}
 }
 
-// takesAll reports whether a trigger takes something from the events of all dependencies: it has to
-// wait for all.
+// takesAll reports whether a trigger takes a field of its object from the event of each dependency: it
+// has to wait for all. Several dependencies for one field are alternatives.
 func takesAll(t argo.Trigger, names []string) bool {
-	return !slices.ContainsFunc(names, func(name string) bool {
-		return !slices.ContainsFunc(t.AllParameters(), func(p argo.Parameter) bool {
-			return p.Src != nil && p.Src.DependencyName == name && p.Src.Value == nil
-		})
-	})
+	of := map[string]string{}
+	taken := map[string]bool{}
+	for _, p := range t.ObjectParameters() {
+		if p.Src == nil || p.Src.Value != nil {
+			continue
+		}
+		if other, has := of[p.Dest]; has && other != p.Src.DependencyName {
+			return false
+		}
+		of[p.Dest], taken[p.Src.DependencyName] = p.Src.DependencyName, true
+	}
+	return !slices.ContainsFunc(names, func(name string) bool { return !taken[name] })
 }
 
 func unknownDependencies(i *inspection, s *eventsv1.Sensor) {
