@@ -3,6 +3,7 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"path"
 	"reflect"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -70,14 +72,14 @@ func eventRules() []Rule {
 	}
 }
 
-// coreGroups are the API groups of Kubernetes of which the kinds are known.
-func builtinResources() (byGroup map[string][]schema.BuiltinKind) {
-	byGroup = map[string][]schema.BuiltinKind{}
+// builtinResources are the kinds of Kubernetes by their API group.
+var builtinResources = sync.OnceValue(func() map[string][]schema.BuiltinKind {
+	byGroup := map[string][]schema.BuiltinKind{}
 	for _, k := range schema.BuiltinKinds() {
 		byGroup[k.Group] = append(byGroup[k.Group], k)
 	}
 	return byGroup
-}
+})
 
 func unknownResources(i *inspection, s *eventsv1.EventSource) {
 	known := builtinResources()
@@ -178,8 +180,8 @@ var filesNeed = []string{
 }
 
 // needs are what Argo Events requires of the fields of each type, as the functions validate below
-// pkg/eventsources/sources do. "a|b" is one of the two, "a^b" not both, "a=>b" b with a, "a!b" b without a,
-// and "a in x,y" one of these values.
+// pkg/eventsources/sources do. "a|b" is one of the two, "a^b" not both, "a=>b" b with a, and "a in x,y" one
+// of these values.
 var needs = map[string][]string{
 	"amqp": {"url|urlSecret", "url^urlSecret", "routingKey", "exchangeType", "auth=>auth.username", "auth=>auth.password"},
 	"azureEventsHub": {
@@ -190,8 +192,8 @@ var needs = map[string][]string{
 		"connectionString|fullyQualifiedNamespace", "queueName|topicName", "queueName^topicName", "topicName=>subscriptionName",
 		"subscriptionName=>topicName",
 	},
-	"bitbucket": {"auth", "repositories|owner", "owner=>repositorySlug|repositories", "webhook"}, // without auth, the validator fails
-
+	// Without auth, Argo's validator panics.
+	"bitbucket":       {"auth", "repositories|owner", "owner=>repositorySlug|repositories", "webhook"},
 	"bitbucketserver": {"bitbucketserverBaseURL", "webhook"},
 	"calendar":        {"schedule|interval"},
 	"emitter":         {"broker", "channelName", "channelKey"},
@@ -230,7 +232,7 @@ var needs = map[string][]string{
 	"webhook":     {"endpoint", "port"},
 }
 
-// oneOf and the others match the forms of needs.
+// These match the forms of needs.
 var (
 	implied  = lazily(`^(.+)=>(.+)$`)
 	excluded = lazily(`^(.+)\^(.+)$`)
@@ -422,16 +424,16 @@ func isRecreated(kind string) bool {
 	return slices.Contains(eventsv1.RecreateStrategyEventSources, eventsv1.EventSourceType(kind))
 }
 
-// entriesOf returns the values of all events of an EventSource.
-func entriesOf(s *eventsv1.EventSource) map[*namedEvent]reflect.Value {
-	out := map[*namedEvent]reflect.Value{}
-	spec := reflect.ValueOf(s.Spec)
-	for _, e := range eventsOf(s) {
-		if list, ok := fieldNamed(spec, e.kind); ok {
-			out[&e] = list.MapIndex(reflect.ValueOf(e.name))
+// entriesOf returns all events of an EventSource with their values, in order.
+func entriesOf(s *eventsv1.EventSource) iter.Seq2[*namedEvent, reflect.Value] {
+	return func(yield func(*namedEvent, reflect.Value) bool) {
+		spec := reflect.ValueOf(s.Spec)
+		for _, e := range eventsOf(s) {
+			if list, ok := fieldNamed(spec, e.kind); ok && !yield(&e, list.MapIndex(reflect.ValueOf(e.name))) {
+				return
+			}
 		}
 	}
-	return out
 }
 
 // fieldNamed returns the field of a struct by its JSON name, also one of an embedded struct.
@@ -454,8 +456,8 @@ func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// at returns the value at a path of fields; an invalid one if it is not there.
-func at(v reflect.Value, path string) reflect.Value {
+// valueAt returns the value at a path of fields; an invalid one if it is not there.
+func valueAt(v reflect.Value, path string) reflect.Value {
 	for _, name := range strings.Split(path, ".") {
 		for v.Kind() == reflect.Pointer {
 			v = v.Elem()
@@ -469,12 +471,12 @@ func at(v reflect.Value, path string) reflect.Value {
 }
 
 func isSet(v reflect.Value, path string) bool {
-	of := at(v, path)
+	of := valueAt(v, path)
 	return of.IsValid() && !of.IsZero()
 }
 
 func textOf(v reflect.Value, path string) string {
-	if of := at(v, path); of.IsValid() && of.Kind() == reflect.String {
+	if of := valueAt(v, path); of.IsValid() && of.Kind() == reflect.String {
 		return of.String()
 	}
 	return ""
@@ -543,18 +545,14 @@ func unknownEventNames(i *inspection, s *eventsv1.EventSource) {
 
 func sharedEndpoints(i *inspection, s *eventsv1.EventSource) {
 	seen := map[string]string{}
-	for _, e := range eventsOf(s) {
-		list, _ := fieldNamed(reflect.ValueOf(s.Spec), e.kind)
-		entry := list.MapIndex(reflect.ValueOf(e.name))
-		if hook, ok := fieldNamed(entry, "webhook"); ok && hook.Kind() == reflect.Pointer && !hook.IsNil() {
-			entry = hook.Elem()
-		}
-		endpoint, port := textOf(entry, "endpoint"), textOf(entry, "port")
-		if endpoint == "" || port == "" || e.kind == "minio" || e.kind == "mns" {
+	for e, entry := range entriesOf(s) {
+		hook := webhookOf(e, entry)
+		endpoint, port := textOf(hook, "endpoint"), textOf(hook, "port")
+		if endpoint == "" || port == "" {
 			continue
 		}
 		id := port + " /" + strings.Trim(endpoint, "/")
-		if method := textOf(entry, "method"); method != "" {
+		if method := textOf(hook, "method"); method != "" {
 			id += " " + strings.ToUpper(method)
 		}
 		if other, has := seen[id]; has {

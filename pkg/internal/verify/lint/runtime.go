@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -295,11 +296,8 @@ func unlabelledCache(i *inspection, f flow) {
 		if t.Memoize == nil || t.Memoize.Cache == nil || t.Memoize.Cache.ConfigMap == nil {
 			continue
 		}
-		cm, ok := i.set.configMap(f.namespace, t.Memoize.Cache.ConfigMap.Name)
-		if ok && cm.Labels["workflows.argoproj.io/configmap-type"] != "Cache" {
-			i.report(t.path.Child("memoize", "cache", "configMap", "name"),
-				"ConfigMap %s lacks the label workflows.argoproj.io/configmap-type: Cache", cm.Name)
-		}
+		i.ofConfigMapType(t.path.Child("memoize", "cache", "configMap", "name"), f.namespace,
+			t.Memoize.Cache.ConfigMap.Name, common.LabelValueTypeConfigMapCache)
 	}
 }
 

@@ -77,33 +77,50 @@ func (p patched) has(kind, name string) bool { return p[kind+" "+name] }
 
 // add adds the objects that the documents of a patch are for.
 func (p patched) add(text string) {
-	for _, document := range strings.Split(text, "\n---") {
+	source.Divided([]byte(text), 0, func(document string) int {
 		var of metav1.PartialObjectMetadata
 		if yaml.Unmarshal([]byte(document), &of) == nil && of.Kind != "" {
 			p[of.Kind+" "+of.Name] = true
 		}
+		return -1
+	})
+}
+
+// kustomization is what a file of kustomize changes in the objects of others.
+type kustomization struct {
+	Patches    []kustomizePatch `json:"patches"`
+	JSON       []kustomizePatch `json:"patchesJson6902"`
+	Merged     []string         `json:"patchesStrategicMerge"`
+	ConfigMaps []generated      `json:"configMapGenerator"`
+	Secrets    []generated      `json:"secretGenerator"`
+}
+
+type kustomizePatch struct {
+	Path   string                      `json:"path"`
+	Patch  string                      `json:"patch"`
+	Target struct{ Kind, Name string } `json:"target"`
+}
+
+type generated struct{ Name string }
+
+// files returns the files with its patches.
+func (k kustomization) files() []string {
+	out := k.Merged
+	for _, p := range slices.Concat(k.Patches, k.JSON) {
+		if p.Path != "" {
+			out = append(out, p.Path)
+		}
 	}
+	return out
 }
 
 // merges adds the objects that a kustomization itself completes.
-func (p patched) merges(data []byte) {
-	type generator struct{ Name, Behavior string }
-	var k struct {
-		Patches []struct {
-			Patch  string                      `json:"patch"`
-			Target struct{ Kind, Name string } `json:"target"`
-		} `json:"patches"`
-		ConfigMaps []generator `json:"configMapGenerator"`
-		Secrets    []generator `json:"secretGenerator"`
-	}
-	if yaml.Unmarshal(data, &k) != nil {
-		return
-	}
+func (p patched) merges(k kustomization) {
 	for _, one := range k.Patches {
 		p.add(one.Patch)
 		p[one.Target.Kind+" "+one.Target.Name] = true
 	}
-	for kind, list := range map[string][]generator{"ConfigMap": k.ConfigMaps, "Secret": k.Secrets} {
+	for kind, list := range map[string][]generated{"ConfigMap": k.ConfigMaps, "Secret": k.Secrets} {
 		for _, one := range list {
 			p[kind+" "+one.Name] = true
 		}
@@ -120,10 +137,14 @@ func choose(files []source.Input, config *Config) selection {
 		case "Chart.yaml":
 			charts[path.Join(dir, "templates")] = true
 		case "kustomization.yaml", "kustomization.yml":
-			for _, name := range patchesIn(file.Data) {
+			var k kustomization
+			if yaml.Unmarshal(file.Data, &k) != nil {
+				continue
+			}
+			for _, name := range k.files() {
 				patches[path.Join(dir, name)] = true
 			}
-			s.patched.merges(file.Data)
+			s.patched.merges(k)
 		}
 	}
 	for _, file := range files {
@@ -188,29 +209,6 @@ func below(directories map[string]bool, name string) bool {
 		}
 	}
 	return false
-}
-
-// patchesIn returns the files that a kustomization applies to the objects of others.
-func patchesIn(data []byte) []string {
-	var k struct {
-		Patches []struct {
-			Path string `json:"path"`
-		} `json:"patches"`
-		Merged []string `json:"patchesStrategicMerge"`
-		JSON   []struct {
-			Path string `json:"path"`
-		} `json:"patchesJson6902"`
-	}
-	if yaml.Unmarshal(data, &k) != nil {
-		return nil
-	}
-	out := k.Merged
-	for _, p := range slices.Concat(k.Patches, k.JSON) {
-		if p.Path != "" {
-			out = append(out, p.Path)
-		}
-	}
-	return out
 }
 
 var (

@@ -12,6 +12,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/pod-security-admission/api"
 
@@ -482,20 +483,21 @@ func imagePath(t template) *field.Path {
 	return t.path
 }
 
+// ofConfigMapType reports a ConfigMap without the label of its type, by which Argo finds it.
+func (i *inspection) ofConfigMapType(at *field.Path, namespace, name, is string) {
+	if cm, ok := i.set.configMap(namespace, name); ok && cm.Labels[common.LabelKeyConfigMapType] != is {
+		i.report(at, "ConfigMap %s lacks the label %s: %s", name, common.LabelKeyConfigMapType, is)
+	}
+}
+
 func unlabelled(i *inspection, f flow) {
 	look := func(at *field.Path, list []wfv1.Parameter) {
 		for n, p := range list {
 			if p.ValueFrom == nil || p.ValueFrom.ConfigMapKeyRef == nil {
 				continue
 			}
-			cm, ok := i.set.configMap(i.Object.GetNamespace(), p.ValueFrom.ConfigMapKeyRef.Name)
-			if ok && cm.Labels["workflows.argoproj.io/configmap-type"] != "Parameter" {
-				i.report(
-					at.Index(n).Child("valueFrom", "configMapKeyRef", "name"),
-					"ConfigMap %s lacks the label workflows.argoproj.io/configmap-type: Parameter",
-					cm.Name,
-				)
-			}
+			i.ofConfigMapType(at.Index(n).Child("valueFrom", "configMapKeyRef", "name"), i.Object.GetNamespace(),
+				p.ValueFrom.ConfigMapKeyRef.Name, common.LabelValueTypeConfigMapParameter)
 		}
 	}
 	look(f.path.Child("arguments", "parameters"), f.spec.Arguments.Parameters)
