@@ -11,7 +11,6 @@ import json
 import os
 import signal
 import socket
-import sys
 import threading
 import time
 
@@ -212,7 +211,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def main(env=os.environ):
-    """Runs a worker until it is told to stop. Returns the exit code."""
+    """Runs a worker until it is told to stop, and ends the process."""
     process = Process(env, utc_now, time.sleep, time.monotonic)
     # in a thread, because this one may hold the lock of the event
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=process.stopped.set).start())
@@ -221,8 +220,8 @@ def main(env=os.environ):
     code = process.run()
     for server in servers if code == 0 else []:
         server.end()
-    return code
+    os._exit(code)  # without waiting for its threads: Python aborts if one of them is writing to the log
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -15,9 +15,10 @@ from .fakecluster import CR, DEPLOYMENTS, SENSOR, WEB, Case, FakeCluster, always
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/argo-events/leases/memcached-worker"
 ONE, TWO = "127.0.0.1", "127.0.0.2"
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The times of the Lease are shorter than the real ones.
+# The times of the Lease are shorter than the real ones. Python's own end of a process, which threads can disturb, takes for ever.
 PROGRAM = """
-import sys
+import atexit, sys, time
+atexit.register(time.sleep, 600)
 sys.path.insert(0, sys.argv[1])
 import lease
 lease.DURATION, lease.DEADLINE, lease.RENEWAL = 6, 4, 0.3
@@ -25,7 +26,7 @@ import worker
 worker.QUIET = 2
 import serve
 serve.CONNECTIONS = 64
-sys.exit(serve.main())
+serve.main()
 """
 
 
