@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,10 @@ func (d *diagnoses) await(t *testing.T, cr *unstructured.Unstructured, began tim
 		}
 	}
 	t.Logf("%s: explained after %.1f s", cr.GetName(), took.Seconds())
+	out, err := exec.CommandContext(t.Context(), binary(t), "doctor", "trials.example.com/"+cr.GetName(), "-n", d.namespace).Output() //nolint:gosec // ourselves
+	if cause, _, _ := strings.Cut(string(out), "Other checks:"); err == nil || !strings.Contains(cause, words) {
+		t.Errorf("doctor does not name %q as the cause: %v\n%s", words, err, out)
+	}
 }
 
 // asked counts the Workflows that asked why.

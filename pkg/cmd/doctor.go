@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"os"
+	"regexp"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +20,7 @@ import (
 )
 
 type doctorFlags struct {
+	resource   string // such as memcached/one
 	from       sourceFlags
 	format     string
 	context    string
@@ -28,18 +31,35 @@ type doctorFlags struct {
 func newDoctor(s streams) *cobra.Command {
 	var flags doctorFlags
 	cmd := &cobra.Command{
-		Use:   "doctor [PATH]...",
-		Short: "Check whether a cluster is ready for an operator",
-		Long: `Check the cluster of the kubeconfig: Argo's CustomResourceDefinitions, its
-controllers and their versions, the namespace of the operator, the EventBus, and
-whether the API server accepts the manifests from you. For each problem, doctor
-suggests a fix. It only reads, through kubectl and with your permissions.`,
-		Example: `  # Check the current cluster
+		Use:   "doctor [RESOURCE/NAME | PATH...]",
+		Short: "Say why a custom resource is not ready, or whether a cluster is",
+		Long: `With RESOURCE/NAME, as in "kubectl get", say why a custom resource is not ready:
+its status, its children and their pods, the EventSource, the EventBus, the Sensors
+and the worker of its operator, and the latest warnings. This needs no definition.
+
+Otherwise check the cluster of the kubeconfig for an operator: Argo's
+CustomResourceDefinitions, its controllers and their versions, the namespace of the
+operator, the EventBus, and whether the API server accepts the manifests from you.
+
+For each problem, doctor suggests a fix. It only reads, through kubectl and with
+your permissions.`,
+		Example: `  # Why is this custom resource not ready?
+  argoperator doctor memcached/example -n team
+
+  # Check the current cluster
   argoperator doctor -f .
 
   # Check another cluster for an operator in the namespace platform
   argoperator doctor -f . -n platform --context staging -o json`,
-		Args: flags.from.paths,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && !cmd.Flags().Changed("filename") && resourceName.MatchString(args[0]) {
+				if _, err := os.Lstat(args[0]); errors.Is(err, os.ErrNotExist) {
+					flags.resource = args[0]
+					return nil
+				}
+			}
+			return flags.from.paths(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return interruptible(cmd.Context(), func(ctx context.Context) error { return runDoctor(ctx, s, flags) })
 		},
@@ -47,14 +67,26 @@ suggests a fix. It only reads, through kubectl and with your permissions.`,
 	flags.from.register(cmd)
 	outputVar(cmd, &flags.format, "text", "json")
 	namespaceVar(cmd, &flags.options.Namespace)
+	cmd.Flags().Lookup("namespace").Usage = "namespace of RESOURCE/NAME (default that of the kubeconfig), or of the operator (default " +
+		"install.namespace of the definition)"
 	cmd.Flags().StringVar(&flags.context, "context", "", "context of the kubeconfig to use")
 	cmd.Flags().StringVar(&flags.kubeconfig, "kubeconfig", "", "kubeconfig file (default the one that kubectl uses)")
 	return cmd
 }
 
+// resourceName matches the name of an object as in kubectl get.
+var resourceName = regexp.MustCompile(`^[a-z][a-z0-9.-]*/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+
 func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 	if err := flags.checkKubeconfig(s); err != nil {
 		return err
+	}
+	if flags.resource != "" {
+		if _, err := flags.from.path().Find(process.Kubectl.Program); err != nil {
+			return usagef("doctor needs kubectl: %w", err)
+		}
+		r := doctor.Diagnose(ctx, flags.kubectl, flags.resource, flags.options.Namespace, time.Now())
+		return flags.print(s, []doctor.Report{r})
 	}
 	needs, err := flags.from.requirements(s, flags.options, "doctor")
 	if err != nil {
@@ -67,7 +99,12 @@ func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 			doctor.Report{Operator: n.Operator, Namespace: n.Namespace, Checks: doctor.Examine(ctx, flags.kubectl, n)},
 		)
 	}
-	if err := printDiagnoses(s, reports, flags.format); err != nil {
+	return flags.print(s, reports)
+}
+
+// print prints reports. It fails if one of them has an error.
+func (f doctorFlags) print(s streams, reports []doctor.Report) error {
+	if err := printDiagnoses(s, reports, f.format); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(reports, func(r doctor.Report) bool { return !r.Ready() }) {

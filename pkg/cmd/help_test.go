@@ -52,6 +52,7 @@ func TestHelpExamples(t *testing.T) {
 // only pass objects to or from kubectl, kustomize or kpt run with the programs of
 // helpPrograms.
 var failsOffline = []string{
+	"argoperator doctor memcached/example -n team",
 	"argoperator doctor -f .",
 	"argoperator doctor -f . -n platform --context staging -o json",
 	"argoperator lock -f .",

@@ -39,7 +39,9 @@ func owned(namespace, name, label string) string {
 	return `{"metadata":{"namespace":"` + namespace + `","name":"` + name + `","labels":{"owner-name":"page","` + label + `":"page"}}}`
 }
 
-func items(list ...string) string { return `{"items":[` + strings.Join(list, ",") + `]}` }
+const listStart = `{"apiVersion":"v1","kind":"List","items":[`
+
+func items(list ...string) string { return listStart + strings.Join(list, ",") + `]}` }
 
 // healthy returns a cluster without errors.
 func healthy() cluster {
@@ -73,7 +75,7 @@ func TestExamine(t *testing.T) {
 			"Argo's kinds: missing: Argo Events (eventbus, eventsources, sensors); Argo Workflows (cronworkflows, workflows, workflowtaskresults, workflowtemplates)",
 		},
 		{"one kind is missing", healthy().with("customresourcedefinitions", strings.Replace(healthy()[1][1], "sensors.", "censors.", 1)), false, "Argo's kinds: missing: Argo Events (sensors)"},
-		{"kinds may not be listed", healthy().with("customresourcedefinitions", "!Error from server (Forbidden): no"), false, "Argo's kinds: cannot be read: Error from server (Forbidden): no"},
+		{"kinds may not be listStart", healthy().with("customresourcedefinitions", "!Error from server (Forbidden): no"), false, "Argo's kinds: cannot be read: Error from server (Forbidden): no"},
 		{
 			"another version", healthy().with("deployments", items(deployment("quay.io/argoproj/argo-events:v1.8.0", ""), deployment("quay.io/argoproj/workflow-controller:v3.6.4", ""))), false,
 			"Argo Events: argo/controller is version 1.8; argoperator is tested with 1.9, Argo Workflows: argo/controller is version 3.6; argoperator is tested with 4.0, 3.7",
@@ -89,10 +91,10 @@ func TestExamine(t *testing.T) {
 			"Argo Events: no Deployment found; it may run in another way, Argo Workflows: no Deployment found; it may run in another way",
 		},
 		{
-			"a controller of another namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v4.0.5", `,"args":["--namespaced"]`))), false,
+			"a controller of another namespace", healthy().with("deployments", items(healthy()[2][1][len(listStart):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v4.0.5", `,"args":["--namespaced"]`))), false,
 			"Argo Workflows: argo/controller, version 4.0, watches another namespace only",
 		},
-		{"a controller of this namespace", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v4.0.5", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
+		{"a controller of this namespace", healthy().with("deployments", items(healthy()[2][1][len(listStart):strings.Index(healthy()[2][1], ",{")], deployment("workflow-controller:v4.0.5", `,"args":["--namespaced","--managed-namespace","ours"]`))), false, ""},
 		{"an instance", healthy().with("configmaps", items(`{"data":{"instanceID":"other"}}`)), false, "Workflow controller: runs Workflows of instanceID other only"},
 		{"an instance in a block", healthy().with("configmaps", items(`{"data":{"config":"instanceID: other\n"}}`)), false, "Workflow controller: runs Workflows of instanceID other only"},
 		{"no instance", healthy().with("configmaps", items(`{"data":{"config":"instanceID: \"\"\n"}}`)), false, ""},
@@ -127,12 +129,12 @@ func TestExamine(t *testing.T) {
 		{"a bus for large events", healthy().with("get eventbus", `{"spec":{"jetstream":{"maxPayload":"4MB"}},"status":{"conditions":[{"type":"Deployed","status":"True"}]}}`), false, ""},
 		{"an old bus", healthy().with("get eventbus", `{"spec":{"nats":{"native":{}}}}`), false, "EventBus default: uses NATS Streaming, which loses events"},
 		{
-			"two Deployments of an EventSource", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):len(healthy()[2][1])-2],
+			"two Deployments of an EventSource", healthy().with("deployments", items(healthy()[2][1][len(listStart):len(healthy()[2][1])-2],
 				owned("ours", "page-a", "sensor-name"), owned("ours", "page-b", "eventsource-name"), owned("theirs", "page-c", "eventsource-name"), owned("ours", "page-d", "eventsource-name"))), false,
 			"EventSource page: has two Deployments, page-b and page-d: each event is handled twice",
 		},
 		{
-			"others' Deployments with such a label", healthy().with("deployments", items(healthy()[2][1][len(`{"items":[`):len(healthy()[2][1])-2],
+			"others' Deployments with such a label", healthy().with("deployments", items(healthy()[2][1][len(listStart):len(healthy()[2][1])-2],
 				strings.Replace(owned("ours", "a", "sensor-name"), "owner-name", "app", 1), strings.Replace(owned("ours", "b", "sensor-name"), "owner-name", "app", 1))), false, "",
 		},
 		{"no rights", healthy().with("apply", "!Warning: x\nError from server (Forbidden): no\nError from server (Forbidden): no\n"), false, "kubectl apply: Error from server (Forbidden): no\nexit status 1"},
@@ -155,7 +157,7 @@ func TestExamine(t *testing.T) {
 
 func TestPrint(t *testing.T) {
 	var out bytes.Buffer
-	report := Report{"page", "ours", []Check{{"a", OK, "fine", ""}, {"b", Error, "one\ntwo\n", "do it"}}}
+	report := Report{Operator: "page", Namespace: "ours", Checks: []Check{{"a", OK, "fine", ""}, {"b", Error, "one\ntwo\n", "do it"}}}
 	if err := report.Print(&out, false); err != nil || report.Ready() {
 		t.Errorf("ready: %v, %v", report.Ready(), err)
 	}
