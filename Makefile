@@ -126,7 +126,7 @@ all-checks: ## run all that continuous integration knows, which leaves out what 
 SUITE = E2E_RESULTS=$(CURDIR)/bin/e2e-results.json go tool gotestsum --format standard-verbose --junitfile bin/e2e-junit.xml -- -tags e2e -count 1 -parallel 16
 
 e2e: build ## run the cluster suite against $KUBECONFIG: all of it; one test with E2E='-run TestScenarios/engines/.*/burst'
-	$(SUITE) -timeout 90m $(E2E) ./e2e
+	$(SUITE) -timeout 150m $(E2E) ./e2e
 
 chance: ## let chance play with operators for longer than the tests do: CHANCE_SEEDS=5000 sequences each, in memory
 	CHANCE_SEEDS=$${CHANCE_SEEDS:-5000} go test -count 1 -timeout 60m -v -run 'TestChance$$' ./pkg/internal/run/simulate
