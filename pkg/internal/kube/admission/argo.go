@@ -3,6 +3,7 @@ package admission
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -23,11 +24,14 @@ func EventBus(r *problem.Report, code string, bus *eventsv1.EventBus) {
 		r.Add(field.NewPath("spec"), code, "", "%v", err)
 	}
 	js := bus.Spec.JetStream
-	if js != nil && js.Replicas != nil && *js.Replicas == 1 && js.StreamConfig == nil {
-		r.Add(field.NewPath("spec", "jetstream", "streamConfig"), code, `set it to "replicas: 1"`,
+	if js != nil && js.Replicas != nil && *js.Replicas == 1 && (js.StreamConfig == nil || !setsReplicas.MatchString(*js.StreamConfig)) {
+		r.Add(field.NewPath("spec", "jetstream", "streamConfig"), code, `add "replicas: 1" to it`,
 			"an EventBus with one replica never gets its stream, which has three replicas by default")
 	}
 }
+
+// setsReplicas matches the configuration of a stream that says its replicas; Argo Events merges it with the default.
+var setsReplicas = regexp.MustCompile(`(?im)^\s*"?replicas"?\s*:`)
 
 // OnBus reports why Argo Events would refuse a Sensor on its EventBus. An EventBus that is not
 // among the objects is assumed to be JetStream, because atLeastOnce requires it.

@@ -189,7 +189,7 @@ func sampleMutations() []directMutation {
 			d.replaceJQ(`if .type == "DELETE"`, `if .type.x == "DELETE"`)
 		}, code: codeRequest, object: webSensor, path: webJQ},
 		{name: "program does not end", reason: "later events would wait", mutate: func(d *direct) {
-			d.sensor().Spec.Dependencies[0].Transform.JQ = "{go: true, n: last(range(1e9))}"
+			d.sensor().Spec.Dependencies[0].Transform.JQ = "{go: true, call: last(range(1e9))}"
 		}, code: codeCost, object: webSensor, path: webJQ},
 		{name: "program returns a list", reason: "the Sensor accepts objects only", mutate: func(d *direct) {
 			d.sensor().Spec.Dependencies[0].Transform.JQ = "[{go: true}]"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"net/http"
 	"path"
 	"reflect"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/expr-lang/expr/ast"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -376,7 +378,15 @@ func (i *inspection) watched(at *field.Path, c eventsv1.WatchPathConfig) {
 
 // silentSources reports settings that Argo Events accepts, and with which no event arrives.
 func silentSources(i *inspection, s *eventsv1.EventSource) {
+	i.deafPorts(s)
 	for of, entry := range entriesOf(s) {
+		if hook := webhookOf(of, entry); hook.IsValid() && slices.Contains(withoutBearer, of.kind) && isSet(hook, "authSecret") {
+			i.reportHint(of.path.Child("webhook", "authSecret"), "remove it, and set the secret with which the service signs its requests",
+				"%s sends no bearer token, so each request is rejected", of.kind)
+		}
+		if filter := textOf(entry, "filter.expression"); filter != "" {
+			i.sourceFilter(of, filter)
+		}
 		switch e := entry.Interface().(type) {
 		case eventsv1.S3Artifact:
 			if strings.Contains(e.Endpoint, "://") {
@@ -399,6 +409,60 @@ func silentSources(i *inspection, s *eventsv1.EventSource) {
 				i.reportHint(of.path.Child("watchPathConfig", "directory"), "write "+c.Directory+"/",
 					"the path is compared with what follows the directory, and that begins with /")
 			}
+		}
+	}
+}
+
+// sourceFilter checks the expression with which a pod of an EventSource filters events.
+func (i *inspection) sourceFilter(of *namedEvent, text string) {
+	at := of.path.Child("filter", "expression")
+	tree, err := parsed(text)
+	if err != nil {
+		i.report(at, "%v", err)
+		return
+	}
+	ast.Walk(&tree.Node, visitor(func(n ast.Node) {
+		member, _ := n.(*ast.MemberNode)
+		if member == nil {
+			return
+		}
+		root, _ := member.Node.(*ast.IdentifierNode)
+		name, _ := member.Property.(*ast.StringNode)
+		if root == nil || name == nil || root.Value != httpHeaders[of.kind] {
+			return
+		}
+		if canonical := http.CanonicalHeaderKey(name.Value); canonical != name.Value {
+			i.reportHint(at, "write "+canonical, "the header %s is called %s here", name.Value, canonical)
+		}
+	}))
+}
+
+// withoutBearer are the services that sign their requests, and cannot send the bearer token of authSecret.
+var withoutBearer = []string{"github", "slack", "sns", "stripe"}
+
+// deafPorts reports ports of the Service on whose target no server of the EventSource listens.
+func (i *inspection) deafPorts(s *eventsv1.EventSource) {
+	if s.Spec.Service == nil {
+		return
+	}
+	listens := []string{"metrics", strconv.Itoa(eventsv1.EventSourceMetricsPort)}
+	for of, entry := range entriesOf(s) {
+		if port := textOf(webhookOf(of, entry), "port"); port != "" {
+			listens = append(listens, port)
+		}
+	}
+	if strings.Contains(strings.Join(listens, ""), "{{") {
+		return
+	}
+	for n, p := range s.Spec.Service.Ports {
+		at, target := field.NewPath("spec", "service", "ports").Index(n), p.TargetPort.String()
+		if target == "0" {
+			at, target = at.Child("port"), strconv.Itoa(int(p.Port))
+		} else {
+			at = at.Child("targetPort")
+		}
+		if !slices.Contains(listens, target) {
+			i.reportHint(at, "write the port of one of the events", "no server of the EventSource listens on port %s", target)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -59,7 +60,7 @@ func invalidExpressions(i *inspection, f flow) {
 		if d := t.Data; d != nil {
 			for n, step := range d.Transformation {
 				at := t.path.Child("data", "transformation").Index(n).Child("expression")
-				i.expression(at, scope{}, step.Expression, false)
+				i.expression(at, scope{only: []string{"data"}}, step.Expression, false)
 			}
 		}
 		if r := t.Resource; r != nil {
@@ -87,6 +88,15 @@ func (i *inspection) selector(at *field.Path, text string) {
 	}
 }
 
+// comparedStatus matches a comparison with a status.
+var comparedStatus = lazily(`\{\{\s*((?:workflow|steps\.[-\w]+|tasks\.[-\w]+)\.status)\s*\}\}["']?\s*(?:==|!=)\s*["']?([A-Za-z]+)["']?`)
+
+// statuses are the values of a status.
+var statuses = []string{
+	string(wfv1.NodeSucceeded), string(wfv1.NodeFailed), string(wfv1.NodeError), string(wfv1.NodeSkipped), string(wfv1.NodeOmitted),
+	string(wfv1.NodeRunning), string(wfv1.NodePending), "Daemoned",
+}
+
 // when checks a condition of a step. Argo reads a word without quotes as text.
 func (i *inspection) when(at *field.Path, text string) {
 	if text == "" || expressionTag().MatchString(text) {
@@ -96,6 +106,11 @@ func (i *inspection) when(at *field.Path, text string) {
 	parsed, err := govaluate.NewEvaluableExpression(tag().ReplaceAllString(text, unknown))
 	if err != nil {
 		i.report(at, "%v", err)
+		return
+	}
+	if m := comparedStatus().FindStringSubmatch(text); m != nil && !slices.Contains(statuses, m[2]) {
+		i.reportHint(at, cmp.Or(diag.DidYouMean(m[2], statuses, strings.ToLower), "use "+strings.Join(statuses, ", ")),
+			"%s is never %s", m[1], m[2])
 		return
 	}
 	tokens := parsed.Tokens()
@@ -110,10 +125,42 @@ func (i *inspection) when(at *field.Path, text string) {
 	}
 }
 
-// invalidSelector checks the selector of a WorkflowEventBinding.
+// invalidSelector checks the expressions of a WorkflowEventBinding.
 func invalidSelector(i *inspection, b *wfv1.WorkflowEventBinding) {
-	if _, err := parsed(b.Spec.Event.Selector); err != nil {
-		i.report(field.NewPath("spec", "event", "selector"), "%v", err)
+	e := scope{only: []string{"payload", "metadata", "discriminator", "namespace"}}
+	i.expression(field.NewPath("spec", "event", "selector"), e, b.Spec.Event.Selector, true)
+	submit, at := b.Spec.Submit, field.NewPath("spec", "submit")
+	if submit == nil {
+		return
+	}
+	i.expression(at.Child("metadata", "name"), e, submit.Name, false)
+	i.expression(at.Child("metadata", "generateName"), e, submit.GenerateName, false)
+	for where, texts := range map[string]map[string]string{"labels": submit.Labels, "annotations": submit.Annotations} {
+		for key, text := range texts {
+			i.expression(at.Child("metadata", where).Key(key), e, text, false)
+		}
+	}
+	for n := 0; submit.Arguments != nil && n < len(submit.Arguments.Parameters); n++ {
+		if from := submit.Arguments.Parameters[n].ValueFrom; from != nil {
+			i.expression(at.Child("arguments", "parameters").Index(n).Child("valueFrom", "event"), e, from.Event, false)
+		}
+	}
+}
+
+// invalidCondition checks the condition of a CronWorkflow, which has no variables outside of tags.
+func invalidCondition(i *inspection, c *wfv1.CronWorkflow) {
+	if s := c.Spec.StopStrategy; s != nil {
+		i.expression(field.NewPath("spec", "stopStrategy", "expression"), scope{only: []string{"cronworkflow"}}, s.Expression, true)
+	}
+	if c.Spec.When == "" || strings.Contains(c.Spec.When, "{{") {
+		return
+	}
+	at := field.NewPath("spec", "when")
+	condition, err := govaluate.NewEvaluableExpression(c.Spec.When)
+	if err != nil {
+		i.report(at, "%v", err)
+	} else if _, err = condition.Evaluate(nil); err != nil {
+		i.reportHint(at, "write {{= "+c.Spec.When+" }}", "%v", err)
 	}
 }
 
@@ -129,8 +176,10 @@ func parsed(text string) (*parser.Tree, error) {
 // scope is what an expression can use: the values that are certainly there, and the names of
 // parameters, steps and tasks.
 type scope struct {
-	known map[string]any
-	names map[string]bool
+	known  map[string]any
+	names  map[string]bool
+	only   []string // there are no other names than these, and functions; nil: there may be others
+	absent string   // a name that exists elsewhere
 }
 
 // answered is the scope of the condition of an http template.
@@ -140,7 +189,13 @@ var answered = scope{known: map[string]any{
 
 // scopeOf returns the scope of the expressions of a template: all values are texts.
 func scopeOf(f flow, t template) scope {
-	e := scope{map[string]any{}, map[string]bool{}}
+	e := scope{known: map[string]any{}, names: map[string]bool{}}
+	switch {
+	case t.DAG != nil:
+		e.absent = "steps"
+	case len(t.Steps) > 0:
+		e.absent = "tasks"
+	}
 	for _, name := range []string{"workflow.name", "workflow.namespace", "workflow.uid", "workflow.serviceAccountName", "workflow.status"} {
 		e.known[name] = ""
 	}
@@ -177,6 +232,12 @@ func scopeOf(f flow, t template) scope {
 // types returns the types of the scope. What it does not know may be anything.
 func (e scope) types() types.Map {
 	all := types.Map{types.Extra: types.Any}
+	if e.only != nil {
+		all = types.Map{"sprig": types.Any}
+	}
+	for _, name := range e.only {
+		all[name] = types.Any
+	}
 	for name, function := range functions() {
 		if reflect.TypeOf(function).Kind() == reflect.Func {
 			all[name] = types.TypeOf(function)
@@ -221,7 +282,12 @@ func (i *inspection) expression(at *field.Path, e scope, text string, condition 
 	}
 	_, err = expr.Compile(text, options...)
 	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
-		i.reportHint(at, "use values of one type: asInt(…) and asFloat(…) convert a text", "%s", wrong.Message)
+		hint := "use values of one type: asInt(…) and asFloat(…) convert a text"
+		if name, is := strings.CutPrefix(wrong.Message, "unknown name "); is {
+			hint = cmp.Or(diag.DidYouMean(name, e.only, strings.ToLower),
+				"it can use "+strings.Join(e.only, ", ")+", and quote a text: '"+name+"'")
+		}
+		i.reportHint(at, hint, "%s", wrong.Message)
 	} else if err != nil {
 		i.report(at, "%v", err)
 	}
@@ -233,6 +299,13 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 		found = true
 		i.reportHint(at, hint, format, args...)
 	}
+	uses, declares := false, false // what is absent
+	defer func() {
+		if uses && !declares && e.absent != "" {
+			other := map[string]string{"steps": "tasks", "tasks": "steps"}[e.absent]
+			report("write "+other, "the template has %s, and no %s", other, e.absent)
+		}
+	}()
 	ast.Walk(&root, visitor(func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.BinaryNode:
@@ -248,6 +321,10 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 			if name := first.Value + "-" + second.Value; e.names[name] {
 				report("write "+left.Node.String()+"['"+name+"']"+rest, "%s is a subtraction here", n)
 			}
+		case *ast.IdentifierNode:
+			uses = uses || n.Value == e.absent
+		case *ast.VariableDeclaratorNode:
+			declares = declares || n.Name == e.absent
 		case *ast.CallNode:
 			if name, ok := n.Callee.(*ast.IdentifierNode); ok && functions()[name.Value] == nil {
 				report(nearestKey(name.Value, functions()), "there is no function %s", name.Value)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	texttemplate "text/template"
+	parsetree "text/template/parse"
 
 	"github.com/Knetic/govaluate"
 	"github.com/Masterminds/sprig/v3"
@@ -22,6 +24,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 )
 
 // filterRules check the filters and transforms of dependencies, with the libraries that a Sensor
@@ -54,16 +57,20 @@ func filterRules() []Rule {
 }
 
 // eachFilter calls a check for every dependency with filters.
-func eachFilter(s *eventsv1.Sensor, check func(at *field.Path, f *eventsv1.EventDependencyFilter)) {
+func eachFilter(s *eventsv1.Sensor, check func(at *field.Path, d eventsv1.EventDependency)) {
 	for n, d := range s.Spec.Dependencies {
 		if d.Filters != nil {
-			check(dependencyPath(n).Child("filters"), d.Filters)
+			check(dependencyPath(n).Child("filters"), d)
 		}
 	}
 }
 
 func invalidFilters(i *inspection, s *eventsv1.Sensor) {
-	eachFilter(s, func(at *field.Path, f *eventsv1.EventDependencyFilter) {
+	eachFilter(s, func(at *field.Path, d eventsv1.EventDependency) {
+		f := d.Filters
+		if f.Context != nil {
+			i.contextFilter(at.Child("context"), f.Context, d, i.set.eventOf(s, d))
+		}
 		for n, data := range f.Data {
 			i.dataFilter(at.Child("data").Index(n), data)
 		}
@@ -82,6 +89,32 @@ func invalidFilters(i *inspection, s *eventsv1.Sensor) {
 	})
 }
 
+// contextFilter reports texts that the context of a dependency's events never has: an EventSource writes its
+// name, and the name and the type of the event.
+func (i *inspection) contextFilter(at *field.Path, f *eventsv1.EventContext, d eventsv1.EventDependency, of *namedEvent) {
+	is := map[string][2]string{
+		"source": {f.Source, d.EventSourceName}, "subject": {f.Subject, d.EventName},
+		"datacontenttype": {f.DataContentType, "application/json"},
+	}
+	if of != nil {
+		is["type"] = [2]string{f.Type, contextType(of.kind)}
+	}
+	for name, texts := range is {
+		if wanted, always := texts[0], texts[1]; wanted != "" && wanted != always && !strings.Contains(wanted+always, "{{") {
+			i.reportHint(at.Child(name), "write "+always+", or remove it", "%s of these events is %s", name, always)
+		}
+	}
+}
+
+// contextType returns the type in the context of events: of two it is written in lower case.
+func contextType(kind string) string {
+	if lower := strings.ToLower(kind); slices.Contains([]eventsv1.EventSourceType{eventsv1.PubSubEvent, eventsv1.StorageGridEvent},
+		eventsv1.EventSourceType(lower)) {
+		return lower
+	}
+	return kind
+}
+
 // dataFilter checks a data filter as the Sensor evaluates it.
 func (i *inspection) dataFilter(at *field.Path, f eventsv1.DataFilter) {
 	if why := badPath(f.Path); why != "" {
@@ -90,6 +123,8 @@ func (i *inspection) dataFilter(at *field.Path, f eventsv1.DataFilter) {
 	if f.Template != "" {
 		if err := parseTemplate("template", f.Template); err != nil {
 			i.report(at.Child("template"), "%v", err)
+		} else if name := fieldOfInput(f.Template); name != "" {
+			i.reportHint(at.Child("template"), "write .Input", ".Input is the text at the path, and has no field %s", name)
 		}
 	}
 	if len(f.Value) == 0 {
@@ -215,6 +250,36 @@ func parseTemplate(name, text string) error {
 // templateFunctions are the functions that a text template of a Sensor can call.
 var templateFunctions = sync.OnceValue(sprig.FuncMap)
 
+// fieldOfInput returns a field of .Input that a template always evaluates; "" if there is none.
+func fieldOfInput(text string) string {
+	parsed, err := texttemplate.New("template").Funcs(templateFunctions()).Parse(text)
+	if err != nil || parsed.Tree == nil {
+		return ""
+	}
+	found := ""
+	var look func(n parsetree.Node)
+	look = func(n parsetree.Node) {
+		switch n := n.(type) {
+		case *parsetree.ActionNode:
+			look(n.Pipe)
+		case *parsetree.PipeNode:
+			for _, c := range n.Cmds {
+				for _, argument := range c.Args {
+					look(argument)
+				}
+			}
+		case *parsetree.FieldNode:
+			if len(n.Ident) > 1 && n.Ident[0] == "Input" {
+				found = cmp.Or(found, strings.Join(n.Ident[1:], "."))
+			}
+		}
+	}
+	for _, n := range parsed.Tree.Root.Nodes {
+		look(n)
+	}
+	return found
+}
+
 func lua(script string) ([]ast.Stmt, error) {
 	chunk, err := parse.Parse(strings.NewReader(script), "script")
 	if wrong := (*parse.Error)(nil); errors.As(err, &wrong) {
@@ -269,15 +334,40 @@ func invalidTransforms(i *inspection, s *eventsv1.Sensor) {
 	}
 }
 
+var (
+	// logical are the operators of jq whose result is a boolean.
+	logical = []gojq.Operator{gojq.OpAnd, gojq.OpOr, gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe}
+	// returned is what functions of jq return that never return an object.
+	returned = map[string]string{
+		"ascii_downcase": "a text", "ascii_upcase": "a text", "join": "a text", "sub": "a text", "gsub": "a text", "tojson": "a text",
+		"tostring": "a text", "type": "a text", "length": "a number", "tonumber": "a number", "keys": "a list", "map": "a list",
+		"split": "a list", "sort": "a list", "sort_by": "a list", "unique": "a list", "to_entries": "a list", "any": "a boolean",
+		"all": "a boolean", "contains": "a boolean", "has": "a boolean", "not": "a boolean", "startswith": "a boolean",
+		"endswith": "a boolean", "test": "a boolean",
+	}
+)
+
 // neverObject returns what a program returns that is never an object; "" if it may be one.
 func neverObject(q *gojq.Query) string {
+	if len(q.FuncDefs) > 0 {
+		return "" // one may have the name of a function of jq
+	}
 	if q.Op == gojq.OpPipe {
 		return neverObject(q.Right)
+	}
+	if slices.Contains(logical, q.Op) {
+		return "a boolean"
 	}
 	if q.Term == nil || q.Left != nil || len(q.Term.SuffixList) > 0 {
 		return ""
 	}
 	switch q.Term.Type {
+	case gojq.TermTypeTrue, gojq.TermTypeFalse:
+		return "a boolean"
+	case gojq.TermTypeNull:
+		return "null"
+	case gojq.TermTypeFunc:
+		return returned[q.Term.Func.Name]
 	case gojq.TermTypeArray:
 		return "a list"
 	case gojq.TermTypeString, gojq.TermTypeFormat:
@@ -288,6 +378,33 @@ func neverObject(q *gojq.Query) string {
 		return neverObject(q.Term.Query)
 	}
 	return ""
+}
+
+// keysOf returns the keys of the object that a program returns, if it writes them all.
+func keysOf(q *gojq.Query) (keys []string, known bool) {
+	if q.Op == gojq.OpPipe {
+		return keysOf(q.Right)
+	}
+	if q.Term == nil || q.Left != nil || len(q.Term.SuffixList) > 0 {
+		return nil, false
+	}
+	switch q.Term.Type {
+	case gojq.TermTypeObject:
+		for _, entry := range q.Term.Object.KeyVals {
+			key := strings.TrimPrefix(entry.Key, "$")
+			if text := entry.KeyString; text != nil && len(text.Queries) == 0 {
+				key = text.Str
+			}
+			if key == "" {
+				return nil, false
+			}
+			keys = append(keys, key)
+		}
+		return keys, true
+	case gojq.TermTypeQuery:
+		return keysOf(q.Term.Query)
+	}
+	return nil, false
 }
 
 // shapes are the fields of the events of each type, from the structs in
@@ -356,19 +473,39 @@ var (
 func unknownEventFields(i *inspection, s *eventsv1.Sensor) {
 	for n, d := range s.Spec.Dependencies {
 		source := i.set.eventOf(s, d)
-		if source == nil || d.Transform != nil {
+		var keys []string // that the transform returns
+		if d.Transform != nil {
+			query, err := gojq.Parse(d.Transform.JQ)
+			r := problem.About(s)
+			argo.NewProgram(d.Transform.JQ).Check(r, i.rule.Code, dependencyPath(n))
+			if source = nil; err != nil || d.Transform.JQ == "" || len(r.Problems) > 0 {
+				continue // bad-jq reports it
+			}
+			var known bool
+			if keys, known = keysOf(query); !known {
+				continue
+			}
+		} else if source == nil {
 			continue
 		}
 		check := func(at *field.Path, path string) {
-			if badPath(path) == "" {
+			if badPath(path) != "" {
+				return
+			}
+			if source != nil {
 				i.eventPath(at, source, path)
+			} else if m := plainStep().FindStringSubmatch(path); m != nil && !slices.Contains(keys, m[1]) {
+				i.reportHint(at, cmp.Or(diag.DidYouMean(m[1], keys, strings.ToLower), "it returns "+strings.Join(keys, ", ")),
+					"the transform returns no field %s", m[1])
 			}
 		}
 		if f := d.Filters; f != nil {
 			at := dependencyPath(n).Child("filters")
 			for m, data := range f.Data {
 				check(at.Child("data").Index(m).Child("path"), data.Path)
-				i.headerFilter(at.Child("data").Index(m), source, data)
+				if source != nil {
+					i.headerFilter(at.Child("data").Index(m), source, data)
+				}
 			}
 			for m, e := range f.Exprs {
 				for k, one := range e.Fields {
@@ -393,6 +530,10 @@ func (i *inspection) eventPath(at *field.Path, of *namedEvent, path string) {
 	if first, rest, _ := strings.Cut(path, "."); of.kind == "slack" && slices.Contains(slackHasNo, first) {
 		i.reportHint(at, "write "+cmp.Or(rest, "the name of a field"),
 			"events of type slack have no field %s: they are what Slack sends", first)
+		return
+	}
+	if rest, is := strings.CutPrefix(path, "data."); of.kind == "slack" && is {
+		i.reportHint(at, "write Data."+rest, "the field is called Data in events of type slack")
 		return
 	}
 	if of.kind == "sns" && strings.HasPrefix(path, "body.Message.") {
@@ -421,6 +562,12 @@ func (i *inspection) eventPath(at *field.Path, of *namedEvent, path string) {
 		}
 		i.reportHint(at, hint, "events of type %s have no field %s", of.kind, m[1])
 		return
+	}
+	if m[1] == httpHeaders[of.kind] {
+		name, rest, _ := strings.Cut(m[3], ".")
+		if canonical := http.CanonicalHeaderKey(name); plainHeader().MatchString(name) && name != canonical {
+			i.reportHint(at, "write "+strings.TrimSuffix(m[1]+"."+canonical+"."+rest, "."), "the header is called %s here", canonical)
+		}
 	}
 	if m[1] == "body" && m[3] != "" && of.text {
 		i.reportHint(at, "set jsonBody: true in "+of.path.String(), "without jsonBody, the body of events of type %s is text", of.kind)

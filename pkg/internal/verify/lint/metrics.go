@@ -67,6 +67,9 @@ func invalidMetrics(i *inspection, f flow) {
 		default:
 			if err := metrics.ValidateMetricValues(m); err != nil {
 				i.report(at, "metric %s: %v", m.Name, err)
+			} else if m.IsRealtime() && !realtime().MatchString(m.Gauge.Value) {
+				i.reportHint(at.Child("gauge", "value"), "remove realtime: true, or write {{duration}}",
+					"metric %s: only a duration can be realtime", m.Name)
 			}
 		}
 		if err := metrics.ValidateMetricLabels(m.GetMetricLabels()); err != nil {
@@ -74,6 +77,9 @@ func invalidMetrics(i *inspection, f flow) {
 		}
 	})
 }
+
+// realtime matches the values that the controller can compute at any time.
+var realtime = lazily(`^\{\{\s*(workflow\.)?duration\s*\}\}$`)
 
 // perWorkflow matches tags whose value is another one in each Workflow or pod.
 var perWorkflow = sync.OnceValue(func() *regexp.Regexp {

@@ -58,7 +58,7 @@ func permissionRules() []Rule {
 			Argo:    Version{3, 4},
 			Summary: "The service account of a Workflow cannot report results.",
 			Why: "Argo's executor in every pod writes a WorkflowTaskResult. Without the permission every Workflow fails since Argo " +
-				"Workflows 3.6.",
+				"Workflows 3.6. The agent of templates of type http and plugin reads and writes a WorkflowTaskSet.",
 			Fix:   "grant create and patch on workflowtaskresults.argoproj.io",
 			check: eachFlow(noTaskResults),
 		},
@@ -69,6 +69,14 @@ func permissionRules() []Rule {
 			Why:     "The pod retries forever and its state is Running. Only its log shows the error.",
 			Fix:     "grant list and watch on the resource",
 			check:   on(noWatch),
+		},
+		{
+			Code:    "missing-persistence-permission",
+			Warning: true,
+			Summary: "The service account of an EventSource cannot store when its calendar fired last.",
+			Why:     "The EventSource does not make up for the times at which it was away. Only its log shows the error.",
+			Fix:     "grant get, create and update on configmaps",
+			check:   on(noPersistence),
 		},
 		{
 			Code:    "missing-trigger-permission",
@@ -268,6 +276,20 @@ func noTaskResults(i *inspection, f flow) {
 			strings.Join(lacks, " and "),
 		)
 	}
+	at := slices.IndexFunc(f.templates(), func(t template) bool { return t.HTTP != nil || t.Plugin != nil })
+	if at < 0 {
+		return
+	}
+	c.Account.Name = f.spec.ServiceAccountName // of the agent
+	for resource, verbs := range map[string][]string{"workflowtasksets": {"list", "watch"}, "workflowtasksets/status": {"patch"}} {
+		c.Resource = resource
+		if lacks := i.set.missing(c, verbs...); len(lacks) > 0 {
+			i.reportHint(f.path.Child("serviceAccountName"),
+				"grant list and watch on workflowtasksets.argoproj.io, and patch on workflowtasksets/status",
+				"service account %s cannot %s %s, so template %s has no result", c.Account.Name, strings.Join(lacks, " and "), resource,
+				f.templates()[at].Name)
+		}
+	}
 }
 
 func noWatch(i *inspection, s *eventsv1.EventSource) {
@@ -293,6 +315,28 @@ func noWatch(i *inspection, s *eventsv1.EventSource) {
 			i.reportHint(field.NewPath("spec", "resource").Key(name), "grant it by a ClusterRoleBinding, or set namespace",
 				"service account %s can watch %s in single namespaces, but the EventSource watches all of them",
 				c.Account.Name, argo.Qualified(c.Group, c.Resource))
+		}
+	}
+}
+
+func noPersistence(i *inspection, s *eventsv1.EventSource) {
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Calendar)) {
+		p := s.Spec.Calendar[name].Persistence
+		if p == nil || p.ConfigMap == nil {
+			continue
+		}
+		verbs := []string{"get", "update"}
+		if p.ConfigMap.CreateIfNotExist {
+			verbs = append(verbs, "create")
+		}
+		c := argo.Call{
+			Account: argo.Account{Namespace: s.Namespace, Name: argo.EventsAccount(s.Spec.Template)}, Resource: "configmaps",
+			Name: p.ConfigMap.Name,
+		}
+		if lacks := i.set.missing(c, verbs...); len(lacks) > 0 {
+			what := strings.Join(lacks, " and ")
+			i.reportHint(field.NewPath("spec", "calendar").Key(name).Child("persistence"), "grant "+what+" on configmaps",
+				"service account %s cannot %s configmaps", c.Account.Name, what)
 		}
 	}
 }
@@ -356,7 +400,7 @@ func noTriggerRight(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	var verbs []string
 	switch {
 	case t.Template.ArgoWorkflow != nil && t.Template.ArgoWorkflow.Operation == eventsv1.Submit:
-		c, verbs = argo.Call{Group: argo.Group, Resource: "workflows"}, []string{"create"}
+		c, verbs = argo.Call{Group: argo.Group, Resource: "workflows"}, []string{"create", "list"} // it looks for what it submitted
 	case t.Template.K8s != nil && t.Resource() != nil && t.Parts() == nil:
 		c, verbs = argo.TriggerCall(s, t), argo.OperationVerbs[t.Template.K8s.Operation]
 		if _, ok := resourceOf(t); !ok {

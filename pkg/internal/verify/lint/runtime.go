@@ -1,11 +1,13 @@
 package lint
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/common"
@@ -29,14 +31,37 @@ func runtimeRules() []Rule {
 			check: func(i *inspection) {
 				eachFlow(invalidExpressions)(i)
 				on(invalidSelector)(i)
+				on(invalidCondition)(i)
 			},
 		},
 		{
 			Code:    "invalid-duration",
 			Summary: "A duration has no unit that Argo knows.",
-			Why:     "Argo parses it only when it needs it, and then the Workflow fails.",
+			Why:     "Argo parses it only when it needs it, and then the Workflow fails, or the default applies.",
 			Fix:     "use s, m or h, such as 24h",
 			check:   eachFlow(invalidDurations),
+		},
+		{
+			Code:    "invalid-integer",
+			Summary: "A text that must be an integer is none.",
+			Why:     "Argo parses it only when it needs it, and then the Workflow fails.",
+			Fix:     "write an integer",
+			check:   eachFlow(invalidIntegers),
+		},
+		{
+			Code:    "invalid-items",
+			Summary: "The items of a step cannot be made, or one of them lacks a key that the step uses.",
+			Why:     "The step fails when it runs, or gets a text like %!s(int=1).",
+			Fix:     "correct the items",
+			check:   eachFlow(invalidItems),
+		},
+		{
+			Code:    "shared-artifact-key",
+			Warning: true,
+			Summary: "All items of a step write an artifact to the same key.",
+			Why:     "Each of them replaces the artifact of the others: one remains.",
+			Fix:     "add {{pod.name}} or a parameter of the item to the key, or remove the key: Argo then makes one for each pod",
+			check:   eachFlow(sharedKeys),
 		},
 		{
 			Code:    "invalid-with-param",
@@ -87,6 +112,28 @@ func runtimeRules() []Rule {
 			Why:     "The patch then adds a container without an image, and the API server rejects the pod.",
 			Fix:     "name the container main",
 			check:   eachFlow(unknownPatched),
+		},
+		{
+			Code:    "invalid-cache-key",
+			Summary: "The key of a cache has other characters than letters, digits and hyphens.",
+			Why:     "The step fails when it runs.",
+			Fix:     "use letters, digits and hyphens; {{=sprig.sha256sum(…)}} makes a key of any text",
+			check:   eachFlow(invalidCacheKey),
+		},
+		{
+			Code:    "executor-without-token",
+			Summary: "A Workflow mounts no token, and names no service account for Argo's executor.",
+			Why:     "Argo creates none of its pods: the executor needs a token.",
+			Fix:     "set executor.serviceAccountName",
+			check:   eachFlow(noExecutorToken),
+		},
+		{
+			Code:    "decimal-file-mode",
+			Warning: true,
+			Summary: "The mode of an artifact is a decimal number that looks like an octal one.",
+			Why:     "755 is 01363 in octal: the owner may write the file and not read it.",
+			Fix:     "write it with a zero in front, such as 0755",
+			check:   eachFlow(decimalModes),
 		},
 		{
 			Code:    "unlabeled-cache",
@@ -159,7 +206,7 @@ type call struct {
 	repeated                  bool // it has items: there may be none
 	hooks                     wfv1.LifecycleHooks
 	items                     []wfv1.Item
-	sequence                  bool // its items are numbers
+	sequence                  *wfv1.Sequence // its items are numbers
 }
 
 // eachCall calls do for each step and task of a template.
@@ -168,7 +215,7 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 		for k, s := range parallel.Steps {
 			do(t.path.Child("steps").Index(j).Index(k), call{
 				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
-				s.WithSequence != nil,
+				s.WithSequence,
 			})
 		}
 	}
@@ -176,7 +223,7 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 		for k, s := range t.DAG.Tasks {
 			do(t.path.Child("dag", "tasks").Index(k), call{
 				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
-				s.WithSequence != nil,
+				s.WithSequence,
 			})
 		}
 	}
@@ -194,16 +241,27 @@ func invalidDurations(i *inspection, f flow) {
 	retry := func(at *field.Path, r *wfv1.RetryStrategy) {
 		if r != nil && r.Backoff != nil {
 			at = at.Child("retryStrategy", "backoff")
+			if r.Backoff.Duration == "" {
+				i.reportHint(at, "add duration, such as 10s", "a backoff needs a duration")
+			}
 			check(at.Child("duration"), r.Backoff.Duration)
 			check(at.Child("maxDuration"), r.Backoff.MaxDuration)
 			check(at.Child("cap"), r.Backoff.Cap)
 		}
 	}
 	retry(f.path, f.spec.RetryStrategy)
+	if gc := f.spec.PodGC; gc != nil {
+		check(f.path.Child("podGC", "deleteDelayDuration"), gc.DeleteDelayDuration)
+	}
 	for _, t := range f.templates() {
 		retry(t.path, t.RetryStrategy)
 		if t.Suspend != nil {
 			check(t.path.Child("suspend", "duration"), t.Suspend.Duration)
+		}
+		if m := t.Memoize; m != nil && m.MaxAge != "" && !strings.Contains(m.MaxAge, "{{") {
+			if _, err := time.ParseDuration(m.MaxAge); err != nil {
+				i.report(t.path.Child("memoize", "maxAge"), "%q is no duration", m.MaxAge)
+			}
 		}
 	}
 }
@@ -288,6 +346,58 @@ func unknownPatched(i *inspection, f flow) {
 				i.reportHint(t.path.Child("podSpecPatch"), hint, "the pod has no container %s", c.Name)
 			}
 		}
+	}
+}
+
+// keyText matches what may be in the key of a cache.
+var keyText = lazily(`^[-a-zA-Z0-9]*$`)
+
+func invalidCacheKey(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		if t.Memoize == nil || strings.Contains(t.Memoize.Key, "{{=") {
+			continue
+		}
+		if literal := tag().ReplaceAllString(t.Memoize.Key, ""); !keyText().MatchString(literal) {
+			i.report(t.path.Child("memoize", "key"), "%q is no part of a key", strings.TrimLeft(literal, keyLetters))
+		}
+	}
+}
+
+const keyLetters = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+func noExecutorToken(i *inspection, f flow) {
+	if f.inherits() {
+		return
+	}
+	for _, t := range f.templates() {
+		mounts := cmp.Or(t.AutomountServiceAccountToken, f.spec.AutomountServiceAccountToken, i.set.defaults.AutomountServiceAccountToken)
+		executors := []*wfv1.ExecutorConfig{t.Executor, f.spec.Executor, i.set.defaults.Executor}
+		named := slices.ContainsFunc(executors, func(e *wfv1.ExecutorConfig) bool { return e != nil && e.ServiceAccountName != "" })
+		if t.IsPodType() && mounts != nil && !*mounts && !named {
+			at := f.path
+			if t.AutomountServiceAccountToken != nil {
+				at = t.path
+			}
+			i.report(at.Child("automountServiceAccountToken"), "the pods of template %s have no token for the executor", t.Name)
+			return
+		}
+	}
+}
+
+// decimal are modes without the zero in front that makes a number octal.
+var decimal = []int32{400, 440, 444, 500, 550, 555, 600, 640, 644, 660, 664, 666, 700, 711, 750, 755, 770, 775, 777}
+
+func decimalModes(i *inspection, f flow) {
+	look := func(at *field.Path, list wfv1.Artifacts) {
+		for n, a := range list {
+			if a.Mode != nil && slices.Contains(decimal, *a.Mode) {
+				i.reportHint(at.Index(n).Child("mode"), fmt.Sprintf("write 0%d", *a.Mode), "%d is 0%o in octal", *a.Mode, *a.Mode)
+			}
+		}
+	}
+	for _, t := range f.templates() {
+		look(t.path.Child("inputs", "artifacts"), t.Inputs.Artifacts)
+		look(t.path.Child("outputs", "artifacts"), t.Outputs.Artifacts)
 	}
 }
 

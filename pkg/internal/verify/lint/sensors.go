@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/expr-lang/expr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -33,6 +34,13 @@ func sensorRules() []Rule {
 			Why:     "The trigger never fires, or Argo Events leaves out the parameter without an error.",
 			Fix:     "correct the name, or add the dependency",
 			check:   on(unknownDependencies),
+		},
+		{
+			Code:    "invalid-conditions",
+			Summary: "The conditions of a trigger are not names of dependencies joined by || and &&.",
+			Why:     "The Sensor cannot evaluate them, and never fires the trigger. Only its log says why.",
+			Fix:     "join the names of dependencies by || and &&, and use parentheses",
+			check:   eachTrigger(invalidConditions),
 		},
 		{
 			Code:    "unused-dependency",
@@ -166,6 +174,23 @@ func unknownDependencies(i *inspection, s *eventsv1.Sensor) {
 		}
 	}
 }
+
+// invalidConditions evaluates conditions as a Sensor does: each name is a text, and so is what joins them.
+func invalidConditions(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	names := map[string]string{}
+	for _, name := range t.DependencyNames() {
+		names[strings.ReplaceAll(name, "-", "_")] = "name"
+	}
+	text := conditionsAsText.Replace(t.Template.Conditions)
+	if t.Template.Conditions == "" || strings.Contains(text, "{{") {
+		return
+	}
+	if _, err := expr.Compile(text, expr.Env(names)); err != nil {
+		i.report(t.Path.Child("template", "conditions"), "%s is no combination of dependencies", t.Template.Conditions)
+	}
+}
+
+var conditionsAsText = strings.NewReplacer("&&", ` + "&&" + `, "||", ` + "||" + `, "-", "_", "(", `"(" + `, ")", ` + ")"`)
 
 func unusedDependencies(i *inspection, s *eventsv1.Sensor) {
 	fired := map[string]bool{}

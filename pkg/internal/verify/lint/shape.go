@@ -74,6 +74,13 @@ func shapeRules() []Rule {
 			check:   misspelledReference,
 		},
 		{
+			Code:    "ignored-setting",
+			Summary: "Argo ignores a setting.",
+			Why:     "It does not know the value, or does not read the field here, and reports no error.",
+			Fix:     "correct the value",
+			check:   unreadSettings,
+		},
+		{
 			Code:    "unusable-name",
 			Summary: "A name contains a dot, a space or a wildcard.",
 			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such a " +

@@ -3,6 +3,8 @@ package lint
 import (
 	"cmp"
 	"maps"
+	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
@@ -53,6 +56,13 @@ func triggerRules() []Rule {
 			Why:     "kubectl applies a quoted number without an error, and then the Sensor drops every event.",
 			Fix:     "write the number without quotes",
 			check:   eachTrigger(retryAmount),
+		},
+		{
+			Code:    "invalid-rate-limit",
+			Summary: "A rate limit has an unknown unit, or no number of requests.",
+			Why:     "An unknown unit counts as a second. Without a number of requests the Sensor's pod fails again and again.",
+			Fix:     "set unit to Second, Minute or Hour, and requestsPerUnit to 1 or more",
+			check:   eachTrigger(rateLimit),
 		},
 		{
 			Code:    "no-dead-letter",
@@ -142,6 +152,13 @@ func triggerRules() []Rule {
 			check:   eachTrigger(anyAnswer),
 		},
 		{
+			Code:    "success-counts-as-failure",
+			Summary: "An awsLambda trigger treats the answer of an asynchronous call as failure.",
+			Why:     "Lambda answers 202 to invocationType Event. The Sensor calls again until its retries are over.",
+			Fix:     "add 202 to policy.status.allow",
+			check:   eachTrigger(refusesAccepted),
+		},
+		{
 			Code:    "failure-counts-as-success",
 			Warning: true,
 			Summary: "An http trigger treats a response that asks for another attempt as success.",
@@ -211,6 +228,21 @@ func retryAmount(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	}
 }
 
+func rateLimit(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if t.RateLimit == nil {
+		return
+	}
+	at, unit := t.Path.Child("rateLimit"), string(t.RateLimit.Unit)
+	known := []string{string(eventsv1.Second), string(eventsv1.Minute), string(eventsv1.Hour)}
+	if unit != "" && !slices.Contains(known, unit) {
+		i.reportHint(at.Child("unit"), diag.DidYouMean(unit, known, strings.ToLower),
+			"there is no unit %s: the limit is for each second", unit)
+	}
+	if t.RateLimit.RequestsPerUnit <= 0 {
+		i.report(at, "a rate limit needs requestsPerUnit")
+	}
+}
+
 func noDeadLetter(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.AtLeastOnce && t.RetryStrategy != nil && t.DlqTrigger == nil && !t.DeadLetter && t.Template.Log == nil {
 		i.report(t.Path.Child("retryStrategy"), "the event is lost after the last retry")
@@ -226,6 +258,16 @@ func submits(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasSuffix(p.Dest, ".dest") }) {
 		return // an event writes the destination
+	}
+	of := schema.OfGo(reflect.TypeOf(eventsv1.TriggerTemplate{}))
+	for n, p := range t.Parameters {
+		if first := argo.Segments(p.Dest)[0]; !slices.Contains(of.Fields(), first) {
+			hint := cmp.Or(diag.DidYouMean(first, of.Fields(), strings.ToLower), "begin it with the type of the trigger")
+			if len(t.Resource()) > 0 {
+				hint = "write k8s.source.resource." + p.Dest + ", or move it to the parameters of k8s"
+			}
+			i.reportHint(t.Path.Child("parameters").Index(n).Child("dest"), hint, "%s: a trigger has no field %s", p.Dest, first)
+		}
 	}
 	for _, p := range t.ObjectParameters() {
 		if data, ok := p.Into.([]byte); !ok || len(data) == 0 || strings.HasSuffix(p.Dest, ".-1") {
@@ -326,9 +368,16 @@ func unscoped(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	}
 }
 
+// sentPatches are the patches that a k8s trigger can send.
+var sentPatches = []types.PatchType{types.MergePatchType, types.StrategicMergePatchType}
+
 func impossiblePatch(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
-	if k := t.Template.K8s; k != nil && (k.PatchStrategy == types.JSONPatchType || k.PatchStrategy == types.ApplyPatchType) {
-		i.report(t.Path.Child("template", "k8s", "patchStrategy"), "a k8s trigger cannot send %s", k.PatchStrategy)
+	if k := t.Template.K8s; k != nil && k.PatchStrategy != "" && !slices.Contains(sentPatches, k.PatchStrategy) {
+		hint := "use " + string(sentPatches[0]) + " or " + string(sentPatches[1])
+		if k.PatchStrategy == types.JSONPatchType || k.PatchStrategy == types.ApplyPatchType {
+			hint = "" // the program wants another kind
+		}
+		i.reportHint(t.Path.Child("template", "k8s", "patchStrategy"), hint, "a k8s trigger cannot send %s", k.PatchStrategy)
 	}
 }
 
@@ -374,6 +423,14 @@ func anyAnswer(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if t.Template.HTTP != nil && (t.Policy == nil || t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0) {
 		i.report(t.Path.Child("template", "http"), "a response such as 403 or 503 counts as success")
 	}
+}
+
+func refusesAccepted(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
+	if l := t.Template.AWSLambda; l == nil || l.InvocationType == nil || *l.InvocationType != "Event" || t.Policy == nil ||
+		t.Policy.Status == nil || len(t.Policy.Status.Allow) == 0 || slices.Contains(t.Policy.Status.Allow, http.StatusAccepted) {
+		return
+	}
+	i.report(t.Path.Child("policy", "status", "allow"), "Lambda answers 202, which is not in the list")
 }
 
 func toleratesFailure(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {

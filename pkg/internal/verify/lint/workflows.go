@@ -333,7 +333,7 @@ func (f flow) isPlainText(t template, c call, text string, above []string) bool 
 	for _, tag := range tag().FindAllString(text, -1) {
 		m := wholeItem().FindStringSubmatch(tag)
 		switch {
-		case m != nil && c.sequence:
+		case m != nil && c.sequence != nil:
 		case m != nil && len(c.items) > 0:
 			for _, item := range c.items {
 				if !plainText().MatchString(itemText(item, m[1])) {

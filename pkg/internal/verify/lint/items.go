@@ -1,0 +1,132 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// itemKey matches a tag with a key of an item.
+var itemKey = lazily(`\{\{\s*item\.([-\w]+)\s*\}\}`)
+
+// invalidItems reports steps whose items cannot be made, or that use a key which one of their items has not.
+func invalidItems(i *inspection, f flow) {
+	for _, t := range f.templates() {
+		eachCall(t, func(at *field.Path, c call) {
+			if c.sequence != nil {
+				i.sequenceFormat(at.Child("withSequence", "format"), c.sequence.Format)
+			}
+			if len(c.items) == 0 || c.when != "" && !strings.Contains(c.when, "{{") {
+				return // without its condition, a step needs no value
+			}
+			uses := map[string]bool{}
+			for _, text := range c.texts() {
+				for _, m := range itemKey().FindAllStringSubmatch(text, -1) {
+					uses[m[1]] = true
+				}
+			}
+			for n, item := range c.items {
+				var keys map[string]any
+				if json.Unmarshal(item.Value, &keys) != nil {
+					continue
+				}
+				for _, key := range slices.Sorted(maps.Keys(uses)) {
+					if _, has := keys[key]; !has {
+						i.reportHint(at.Child("withItems").Index(n), "add "+key+" to the item",
+							"the item has no %s, which the step uses", key)
+					}
+				}
+			}
+		})
+	}
+}
+
+func (i *inspection) sequenceFormat(at *field.Path, format string) {
+	if format == "" || strings.Contains(format, "{{") {
+		return
+	}
+	if first := fmt.Sprintf(format, 1); strings.Contains(first, "%!") {
+		i.reportHint(at, "write the number as %d, such as node-%02d", "the first item is %s", first)
+	}
+}
+
+// texts returns the texts of a step that Argo fills in for each of its items.
+func (c call) texts() []string {
+	found := map[*field.Path]string{}
+	textsBelow(field.NewPath("step"), fieldsOf(c.arguments), found)
+	return append(slices.Collect(maps.Values(found)), c.template, c.when)
+}
+
+// invalidIntegers reports texts in place of integers, which Argo reads when it needs them.
+func invalidIntegers(i *inspection, f flow) {
+	check := func(at *field.Path, value *intstr.IntOrString) {
+		if value == nil || value.Type == intstr.Int || strings.Contains(value.StrVal, "{{") {
+			return
+		}
+		if _, err := strconv.Atoi(value.StrVal); err != nil {
+			i.report(at, "%q is no integer", value.StrVal)
+		}
+	}
+	retry := func(at *field.Path, r *wfv1.RetryStrategy) {
+		if r == nil {
+			return
+		}
+		at = at.Child("retryStrategy")
+		check(at.Child("limit"), r.Limit)
+		if r.Backoff != nil {
+			check(at.Child("backoff", "factor"), r.Backoff.Factor)
+		}
+	}
+	retry(f.path, f.spec.RetryStrategy)
+	for _, t := range f.templates() {
+		retry(t.path, t.RetryStrategy)
+		check(t.path.Child("activeDeadlineSeconds"), t.ActiveDeadlineSeconds)
+		eachCall(t, func(at *field.Path, c call) {
+			if s := c.sequence; s != nil {
+				at = at.Child("withSequence")
+				check(at.Child("start"), s.Start)
+				check(at.Child("end"), s.End)
+				check(at.Child("count"), s.Count)
+			}
+		})
+	}
+}
+
+// sharedKeys reports artifacts that each item of a step writes to one place.
+func sharedKeys(i *inspection, f flow) {
+	repeated := map[string]bool{}
+	for _, t := range f.templates() {
+		eachCall(t, func(_ *field.Path, c call) {
+			if c.ref == nil && c.repeated && (c.items == nil || len(c.items) > 1) {
+				repeated[c.template] = true
+			}
+		})
+	}
+	for _, t := range f.templates() {
+		if !repeated[t.Name] {
+			continue
+		}
+		for n, a := range t.Outputs.Artifacts {
+			key, err := a.GetKey()
+			if err != nil || key == "" || perItem(key) {
+				continue
+			}
+			i.report(t.path.Child("outputs", "artifacts").Index(n), "every item of the step that calls %s writes to %s", t.Name, key)
+		}
+	}
+}
+
+// perItem reports whether a text may be another one for each item of a step.
+func perItem(text string) bool {
+	return slices.ContainsFunc(tag().FindAllString(text, -1), func(tag string) bool { return !sameForAll().MatchString(tag) })
+}
+
+// sameForAll matches a tag whose value is the same in the whole Workflow.
+var sameForAll = lazily(`^\{\{\s*workflow\.`)
