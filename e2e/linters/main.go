@@ -25,6 +25,8 @@ var groups = []group{
 	{"workflows", "Argo Workflows", "The same for Workflows."},
 	{"more-events", "Argo Events, written later", "Written by somebody who did not know the rules, from issues and the source of Argo Events."},
 	{"more-workflows", "Argo Workflows, written later", "The same for Workflows."},
+	{"later-events", "Argo Events, written last", "Written by two others who did not know the rules, half of them by somebody who looked for what no validator can see."},
+	{"later-workflows", "Argo Workflows, written last", "The same for Workflows."},
 }
 
 // group is an archive in testdata/linters.
@@ -226,5 +228,6 @@ const limits = `
 - The versions are Argo Workflows 3.7.18 and Argo Events 1.9.11. ` + "`argo lint`" + ` runs with ` + "`--offline --strict`" + `. Of ` + "`argo-events lint`" + ` the two
   validators run as it calls them.
 - The manifests are in [testdata/linters](../../testdata/linters). We use them to improve the rules, so other mistakes are found less
-  often: of the mistakes written later, ` + "`argoperator lint`" + ` found 31 of 60 before we did.
+  often. Before we did, ` + "`argoperator lint`" + ` found 31 of the 60 mistakes written later. Of the 100 written last, it found 32 in one half and
+  23 in the other.
 `
