@@ -16,19 +16,21 @@ import (
 
 // readers are the only files that read text made for people, with the reason.
 var readers = map[string]string{
-	"pkg/diag/group.go":                      "counts findings whose texts differ only in the index of an item",
-	"pkg/internal/base/terminal/terminal.go": "escapes and indents what is printed",
-	"pkg/internal/kube/admission/detail.go":  "the validators of the API server say more in the text of an error than in its fields",
-	"pkg/internal/kube/builtin/policies.go":  "the compiler of CEL draws the place of an error below its text",
-	"pkg/internal/kube/resource/object.go":   "puts a path in front of an error, which may begin with one",
-	"pkg/internal/lang/source/syntax.go":     "the YAML library has one type of error for all",
-	"pkg/internal/operator/diff/breaking.go": "crdify gives its results as text",
-	"pkg/internal/run/simulate/trace.go":     "programs report what failed in a line of their output",
-	"pkg/internal/run/testsuite/run.go":      "a test of a user contains a part of the expected message",
-	"pkg/internal/verify/doctor/doctor.go":   "kubectl prints its errors as text",
-	"pkg/internal/verify/dryrun/answer.go":   "answers of an API server differ in their text only",
-	"pkg/internal/verify/dryrun/findings.go": "counts answers whose texts differ only in names and numbers",
-	"pkg/internal/verify/lint/places.go":     "the validators of Argo name a place only in the text of an error",
+	"pkg/diag/group.go":                       "counts findings whose texts differ only in the index of an item",
+	"pkg/internal/base/terminal/terminal.go":  "escapes and indents what is printed",
+	"pkg/internal/kube/admission/detail.go":   "the validators of the API server say more in the text of an error than in its fields",
+	"pkg/internal/kube/builtin/policies.go":   "the compiler of CEL draws the place of an error below its text",
+	"pkg/internal/kube/resource/object.go":    "puts a path in front of an error, which may begin with one",
+	"pkg/internal/lang/source/syntax.go":      "the YAML library has one type of error for all",
+	"pkg/internal/operator/diff/breaking.go":  "crdify gives its results as text",
+	"pkg/internal/run/simulate/trace.go":      "programs report what failed in a line of their output",
+	"pkg/internal/run/testsuite/run.go":       "a test of a user contains a part of the expected message",
+	"pkg/internal/verify/doctor/doctor.go":    "kubectl prints its errors as text",
+	"pkg/internal/verify/doctor/resource.go":  "the answers of the API server in a status are text only",
+	"pkg/internal/verify/dryrun/answer.go":    "answers of an API server differ in their text only",
+	"pkg/internal/verify/dryrun/findings.go":  "counts answers whose texts differ only in names and numbers",
+	"pkg/internal/verify/lint/expressions.go": "the library of expressions names an unknown name only in the text of an error",
+	"pkg/internal/verify/lint/places.go":      "the validators of Argo name a place only in the text of an error",
 }
 
 // TestCodeReadsNoProse requires that the messages and hints of findings, of problems and of

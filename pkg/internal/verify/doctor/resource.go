@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -340,7 +339,9 @@ func (d *diagnosis) eventFlow() {
 			continue
 		}
 		c := d.deployed("Sensor", s.Name, s.Status.Conditions, "sensor-name="+s.Name)
-		stays := slices.ContainsFunc(argo.Triggers(&s), argo.Trigger.PostsInCluster) // the worker takes the heartbeats
+		stays := slices.ContainsFunc(s.Spec.Triggers, func(t eventsv1.Trigger) bool { // the worker takes the heartbeats
+			return t.Template != nil && t.Template.HTTP != nil && strings.HasPrefix(t.Template.HTTP.URL, "http://")
+		})
 		if last := d.source.Annotations[plan.LastReceivedAnnotation(s.Name)]; c.State == OK && !stays {
 			at, err := time.Parse(time.RFC3339, last)
 			switch {
