@@ -476,14 +476,16 @@ func unknownEventFields(i *inspection, s *eventsv1.Sensor) {
 		var keys []string // that the transform returns
 		if d.Transform != nil {
 			query, err := gojq.Parse(d.Transform.JQ)
-			r := problem.About(s)
-			argo.NewProgram(d.Transform.JQ).Check(r, i.rule.Code, dependencyPath(n))
-			if source = nil; err != nil || d.Transform.JQ == "" || len(r.Problems) > 0 {
-				continue // bad-jq reports it
+			if source = nil; err != nil || d.Transform.JQ == "" {
+				continue
 			}
 			var known bool
 			if keys, known = keysOf(query); !known {
 				continue
+			}
+			r := problem.About(s)
+			if argo.NewProgram(d.Transform.JQ).Check(r, i.rule.Code, dependencyPath(n)); len(r.Problems) > 0 {
+				continue // bad-jq reports it
 			}
 		} else if source == nil {
 			continue

@@ -29,15 +29,11 @@ func unreadSettings(i *inspection) {
 		i.streamDurations(o)
 	}
 	for _, f := range i.set.flows[i.Object] {
-		backoff := func(at *field.Path, r *wfv1.RetryStrategy) {
-			if r != nil && r.Backoff != nil && r.Limit == nil {
-				i.reportHint(at.Child("retryStrategy", "backoff"), "add limit", "without limit, Argo retries at once and without an end")
+		f.eachRetry(func(at *field.Path, r *wfv1.RetryStrategy) {
+			if r.Backoff != nil && r.Limit == nil {
+				i.reportHint(at.Child("backoff"), "add limit", "without limit, Argo retries at once and without an end")
 			}
-		}
-		backoff(f.path, f.spec.RetryStrategy)
-		for _, t := range f.templates() {
-			backoff(t.path, t.RetryStrategy)
-		}
+		})
 	}
 }
 

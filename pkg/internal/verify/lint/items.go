@@ -74,19 +74,13 @@ func invalidIntegers(i *inspection, f flow) {
 			i.report(at, "%q is no integer", value.StrVal)
 		}
 	}
-	retry := func(at *field.Path, r *wfv1.RetryStrategy) {
-		if r == nil {
-			return
-		}
-		at = at.Child("retryStrategy")
+	f.eachRetry(func(at *field.Path, r *wfv1.RetryStrategy) {
 		check(at.Child("limit"), r.Limit)
 		if r.Backoff != nil {
 			check(at.Child("backoff", "factor"), r.Backoff.Factor)
 		}
-	}
-	retry(f.path, f.spec.RetryStrategy)
+	})
 	for _, t := range f.templates() {
-		retry(t.path, t.RetryStrategy)
 		check(t.path.Child("activeDeadlineSeconds"), t.ActiveDeadlineSeconds)
 		eachCall(t, func(at *field.Path, c call) {
 			if s := c.sequence; s != nil {

@@ -229,6 +229,19 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 	}
 }
 
+// eachRetry calls check for every retryStrategy of a flow.
+func (f flow) eachRetry(check func(*field.Path, *wfv1.RetryStrategy)) {
+	each := func(at *field.Path, r *wfv1.RetryStrategy) {
+		if r != nil {
+			check(at.Child("retryStrategy"), r)
+		}
+	}
+	each(f.path, f.spec.RetryStrategy)
+	for _, t := range f.templates() {
+		each(t.path, t.RetryStrategy)
+	}
+}
+
 func invalidDurations(i *inspection, f flow) {
 	check := func(at *field.Path, text string) {
 		if text == "" || strings.Contains(text, "{{") {
@@ -238,9 +251,9 @@ func invalidDurations(i *inspection, f flow) {
 			i.report(at, "%q is no duration", text)
 		}
 	}
-	retry := func(at *field.Path, r *wfv1.RetryStrategy) {
-		if r != nil && r.Backoff != nil {
-			at = at.Child("retryStrategy", "backoff")
+	f.eachRetry(func(at *field.Path, r *wfv1.RetryStrategy) {
+		if r.Backoff != nil {
+			at = at.Child("backoff")
 			if r.Backoff.Duration == "" {
 				i.reportHint(at, "add duration, such as 10s", "a backoff needs a duration")
 			}
@@ -248,13 +261,11 @@ func invalidDurations(i *inspection, f flow) {
 			check(at.Child("maxDuration"), r.Backoff.MaxDuration)
 			check(at.Child("cap"), r.Backoff.Cap)
 		}
-	}
-	retry(f.path, f.spec.RetryStrategy)
+	})
 	if gc := f.spec.PodGC; gc != nil {
 		check(f.path.Child("podGC", "deleteDelayDuration"), gc.DeleteDelayDuration)
 	}
 	for _, t := range f.templates() {
-		retry(t.path, t.RetryStrategy)
 		if t.Suspend != nil {
 			check(t.path.Child("suspend", "duration"), t.Suspend.Duration)
 		}
@@ -349,21 +360,19 @@ func unknownPatched(i *inspection, f flow) {
 	}
 }
 
-// keyText matches what may be in the key of a cache.
-var keyText = lazily(`^[-a-zA-Z0-9]*$`)
+// noKeyText matches what may not be in the key of a cache.
+var noKeyText = lazily(`[^-a-zA-Z0-9]+`)
 
 func invalidCacheKey(i *inspection, f flow) {
 	for _, t := range f.templates() {
 		if t.Memoize == nil || strings.Contains(t.Memoize.Key, "{{=") {
 			continue
 		}
-		if literal := tag().ReplaceAllString(t.Memoize.Key, ""); !keyText().MatchString(literal) {
-			i.report(t.path.Child("memoize", "key"), "%q is no part of a key", strings.TrimLeft(literal, keyLetters))
+		if bad := noKeyText().FindString(tag().ReplaceAllString(t.Memoize.Key, "")); bad != "" {
+			i.report(t.path.Child("memoize", "key"), "%q is no part of a key", bad)
 		}
 	}
 }
-
-const keyLetters = "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 func noExecutorToken(i *inspection, f flow) {
 	if f.inherits() {

@@ -259,10 +259,10 @@ func missingDestination(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 	if slices.ContainsFunc(t.Parameters, func(p eventsv1.TriggerParameter) bool { return strings.HasSuffix(p.Dest, ".dest") }) {
 		return // an event writes the destination
 	}
-	of := schema.OfGo(reflect.TypeOf(eventsv1.TriggerTemplate{}))
 	for n, p := range t.Parameters {
-		if first := argo.Segments(p.Dest)[0]; !slices.Contains(of.Fields(), first) {
-			hint := cmp.Or(diag.DidYouMean(first, of.Fields(), strings.ToLower), "begin it with the type of the trigger")
+		fields := schema.OfGo(reflect.TypeOf(*t.Template)).Fields()
+		if first := argo.Segments(p.Dest)[0]; !slices.Contains(fields, first) {
+			hint := cmp.Or(diag.DidYouMean(first, fields, strings.ToLower), "begin it with the type of the trigger")
 			if len(t.Resource()) > 0 {
 				hint = "write k8s.source.resource." + p.Dest + ", or move it to the parameters of k8s"
 			}
