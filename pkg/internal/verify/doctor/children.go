@@ -3,10 +3,12 @@ package doctor
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -16,21 +18,16 @@ import (
 
 // children checks the children of the custom resource that exist. Ready tells of those that do not.
 func (d *diagnosis) children() {
-	if d.source == nil {
-		return
-	}
-	var resources []string
-	for name, e := range d.source.Spec.Resource {
-		resource := strings.Trim(e.Resource+"."+e.Group, ".")
-		if strings.HasPrefix(name, "child-") && resource != "secrets" && !slices.Contains(resources, resource) {
-			resources = append(resources, resource)
+	managers := map[string]string{} // by the resource of the children
+	for _, e := range d.source.Spec.Resource {
+		if resource := strings.Trim(e.Resource+"."+e.Group, "."); resource != "secrets" && managerIn(e) != "" {
+			managers[resource] = managerIn(e)
 		}
 	}
-	slices.Sort(resources)
 	count, unread := 0, false
-	for _, resource := range resources {
+	for _, resource := range slices.Sorted(maps.Keys(managers)) {
 		var found unstructured.UnstructuredList
-		if said := d.get(&found, "get", resource, "-A", "-l", plan.ManagedBy+"="+d.manager(resource)); said != "" {
+		if said := d.get(&found, "get", resource, "-A", "-l", plan.ManagedBy+"="+managers[resource]); said != "" {
 			d.add(Check{"Children " + resource, Warning, "cannot be read: " + said, ""})
 			unread = true
 			continue
@@ -42,24 +39,21 @@ func (d *diagnosis) children() {
 			}
 		}
 	}
-	if count == 0 && !unread && len(resources) > 0 {
+	if count == 0 && !unread && len(managers) > 0 {
 		d.add(Check{"Children", Warning, "none exists", ""})
 	}
 }
 
-// manager returns the label by which the EventSource finds the children of a kind.
-func (d *diagnosis) manager(resource string) string {
-	for name, e := range d.source.Spec.Resource {
-		if !strings.HasPrefix(name, "child-") || strings.Trim(e.Resource+"."+e.Group, ".") != resource || e.Filter == nil {
-			continue
-		}
-		for _, l := range e.Filter.Labels {
-			if l.Key == plan.ManagedBy {
-				return l.Value
-			}
-		}
+// managerIn returns the label by which an entry of an EventSource selects the children of an operator; "" if it watches others.
+func managerIn(e eventsv1.ResourceEventSource) string {
+	if e.Filter == nil {
+		return ""
 	}
-	return d.report.Operator
+	n := slices.IndexFunc(e.Filter.Labels, func(l eventsv1.Selector) bool { return l.Key == plan.ManagedBy })
+	if n < 0 {
+		return ""
+	}
+	return e.Filter.Labels[n].Value
 }
 
 // owns reports whether an object is a child of the custom resource.
@@ -70,8 +64,12 @@ func (d *diagnosis) owns(o *unstructured.Unstructured) bool {
 		slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == uid })
 }
 
-// goodIfFalse are the types of conditions that say that something is wrong.
-var goodIfFalse = []string{"Degraded", "Failed", "FailureTarget", "ReplicaFailure", "Stalled"}
+// failing are the types of conditions that mean the same for all kinds, with the status that says a failure. Others, such as
+// Suspended of a Job, may have any.
+var failing = map[string]string{
+	"Available": "False", "Healthy": "False", "Progressing": "False", "Ready": "False", "Synced": "False",
+	"Degraded": "True", "Failed": "True", "FailureTarget": "True", "ReplicaFailure": "True", "Stalled": "True",
+}
 
 // child checks a child: its deletion, its conditions and its pods.
 func (d *diagnosis) child(o *unstructured.Unstructured) {
@@ -90,7 +88,7 @@ func (d *diagnosis) child(o *unstructured.Unstructured) {
 	for _, each := range conditions {
 		c, _ := each.(map[string]any)
 		kind, _ := c["type"].(string)
-		if c["status"] == "True" == slices.Contains(goodIfFalse, kind) {
+		if bad, known := failing[kind]; known && c["status"] == bad {
 			wrong = append(wrong, fmt.Sprintf("%s is %v: %v", kind, c["status"], cmp.Or(c["message"], c["reason"])))
 		}
 	}
@@ -156,7 +154,7 @@ func (d *diagnosis) running(name, namespace, selector string) Check {
 		if wrong, container := trouble(p); wrong != "" {
 			fix := "kubectl describe pod -n " + namespace + " " + p.Name
 			if container != "" {
-				fix = fmt.Sprintf("kubectl logs -n %s %s -c %s --previous", namespace, p.Name, container)
+				fix = fmt.Sprintf("kubectl logs -n %s %s -c %s", namespace, p.Name, container)
 			}
 			return Check{name, Error, "pod " + p.Name + ": " + wrong, fix}
 		}

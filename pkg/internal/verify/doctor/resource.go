@@ -26,6 +26,7 @@ func Diagnose(ctx context.Context, ask Ask, name, namespace string, now time.Tim
 	if !d.find(name, namespace) {
 		return d.report
 	}
+	d.plural = d.resourceOfKind()
 	d.resource()
 	if d.operator() {
 		d.eventFlow()
@@ -50,9 +51,9 @@ type diagnosis struct {
 	report Report
 
 	object  *unstructured.Unstructured
+	plural  string                // the resource of its kind
 	source  *eventsv1.EventSource // that watches the custom resource
 	failure string                // the message of Ready, if it is False
-	behind  bool                  // the status is about an earlier generation
 }
 
 // add adds a check, if it has a result.
@@ -106,8 +107,8 @@ func (d *diagnosis) resource() {
 		return
 	}
 	observed, counted, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
-	d.behind = o.GetGeneration() > 0 && (counted || o.Object["status"] == nil) && observed < o.GetGeneration()
-	if d.behind {
+	behind := o.GetGeneration() > 0 && (counted || o.Object["status"] == nil) && observed < o.GetGeneration()
+	if behind {
 		message := fmt.Sprintf("generation %d is not reconciled; the status is about generation %d", o.GetGeneration(), observed)
 		if observed == 0 {
 			message = "the operator has not written a status yet"
@@ -125,7 +126,7 @@ func (d *diagnosis) resource() {
 		}
 		message, _ := c["message"].(string)
 		reason, _ := c["reason"].(string)
-		if c["status"] == "True" && d.behind {
+		if c["status"] == "True" && behind {
 			d.add(Check{"Ready", Warning, fmt.Sprintf("was True for generation %d", observed), ""})
 			return
 		}
@@ -243,15 +244,15 @@ func (d *diagnosis) ago(t time.Time) string {
 
 // asArgument returns the custom resource as arguments of kubectl.
 func (d *diagnosis) asArgument() string {
-	text := strings.TrimSuffix(d.plural()+"."+d.object.GroupVersionKind().Group, ".") + "/" + d.object.GetName()
+	text := strings.TrimSuffix(d.plural+"."+d.object.GroupVersionKind().Group, ".") + "/" + d.object.GetName()
 	if namespace := d.object.GetNamespace(); namespace != "" {
 		text = "-n " + namespace + " " + text
 	}
 	return text
 }
 
-// plural returns the resource of the custom resource's kind.
-func (d *diagnosis) plural() string {
+// resourceOfKind returns the resource of the custom resource's kind.
+func (d *diagnosis) resourceOfKind() string {
 	path := "/apis/" + d.object.GetAPIVersion()
 	if !strings.Contains(d.object.GetAPIVersion(), "/") {
 		path = "/api/" + d.object.GetAPIVersion()
@@ -276,11 +277,10 @@ func (d *diagnosis) operator() bool {
 		d.add(Check{"Operator", Warning, "its EventSource cannot be read: " + said, "run doctor with permission to list eventsources"})
 		return false
 	}
-	group, plural := d.object.GroupVersionKind().Group, d.plural()
-	elsewhere := ""
+	group, elsewhere := d.object.GroupVersionKind().Group, ""
 	for _, s := range found.Items {
 		for name, e := range s.Spec.Resource {
-			if e.Group != group || e.Resource != plural || strings.HasPrefix(name, "child-") || strings.HasPrefix(name, "related-") {
+			if e.Group != group || e.Resource != d.plural || managerIn(e) != "" || strings.HasPrefix(name, "related-") {
 				continue
 			}
 			if e.Namespace != "" && e.Namespace != d.object.GetNamespace() {
@@ -299,7 +299,7 @@ func (d *diagnosis) operator() bool {
 		})
 		return false
 	}
-	d.add(Check{"Operator", Error, "no EventSource of argoperator watches " + plural, installFix})
+	d.add(Check{"Operator", Error, "no EventSource of argoperator watches " + d.plural, installFix})
 	return false
 }
 

@@ -69,7 +69,7 @@ func TestDiagnose(t *testing.T) {
 		{"no operator", working("", ready).with("get eventsources", items()), "Operator: no EventSource of argoperator watches pages → install the operator: argoperator generate -f PATH | kubectl apply -f -"},
 		{"another namespace", working("", ready).with("get eventsources", items(`{"metadata":{"name":"page","namespace":"argo-events"},"spec":{"resource":{"page-a":{"group":"example.com","resource":"pages","namespace":"a"}}}}`)), "Operator: EventSource argo-events/page watches other namespaces only → add the namespace to install.watchNamespaces of the definition"},
 		{"no bus", working("", ready).with("get eventbus", `!Error from server (NotFound): eventbus "default" not found`), "EventBus argo-events/default: does not exist, so no event arrives; each namespace with EventSources needs its own → create it, or set install: {eventBus: {mode: managed}} in the definition"},
-		{"a Sensor that crashes", working("", ready).with("sensor-name=page", items(pod(`"state":{"waiting":{"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"exitCode":1,"reason":"Error"}}`))), "Sensor argo-events/page: pod p: container main failed, 4 times: exit code 1, Error → kubectl logs -n argo-events p -c main --previous"},
+		{"a Sensor that crashes", working("", ready).with("sensor-name=page", items(pod(`"state":{"waiting":{"reason":"CrashLoopBackOff"}},"lastState":{"terminated":{"exitCode":1,"reason":"Error"}}`))), "Sensor argo-events/page: pod p: container main failed, 4 times: exit code 1, Error → kubectl logs -n argo-events p -c main"},
 		{"a Sensor without memory", working("", ready).with("sensor-name=page", items(strings.Replace(pod(`"lastState":{"terminated":{"exitCode":137,"reason":"OOMKilled"}}`), `"status"`, `"spec":{"containers":[{"name":"main","resources":{"limits":{"memory":"12Mi"}}}]},"status"`, 1))), "Sensor argo-events/page: pod p: container main was OOMKilled, 4 times; its memory limit is 12Mi → kubectl describe pod -n argo-events p"},
 		{"a Sensor without a pod", working("", ready).with("sensor-name=page", items()), "Sensor argo-events/page: no pod runs → kubectl get events -n argo-events --field-selector type=Warning"},
 		{
@@ -91,6 +91,7 @@ func TestDiagnose(t *testing.T) {
 				"Ready: Progressing, 10m0s ago: not ready: deployment: readyReplicas is 0 of 1, " +
 				"Deployment team/one: Available is False: Deployment does not have minimum availability. → kubectl describe deployment one -n team",
 		},
+		{"conditions that are false if all is well", working("", ready).with("get deployments.apps -A", child(`{"conditions":[{"type":"Suspended","status":"False"},{"type":"ScalingLimited","status":"False"},{"type":"Degraded","status":"False"},{"type":"Progressing","status":"Unknown"}]}`)), ""},
 		{
 			"a Workflow that nobody begins", working("", ready).with("get workflows", items(`{"kind":"Workflow","metadata":{"name":"w","namespace":"argo-events","creationTimestamp":"2026-03-02T09:00:00Z"},"spec":{"arguments":{"parameters":[{"name":"key","value":"team.one"}]}}}`)),
 			"Workflow argo-events/w: no controller has begun it → check that Argo Workflows runs, and watches this namespace",
