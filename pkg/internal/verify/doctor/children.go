@@ -92,19 +92,16 @@ func (d *diagnosis) child(o *unstructured.Unstructured) {
 			wrong = append(wrong, fmt.Sprintf("%s is %v: %v", kind, c["status"], cmp.Or(c["message"], c["reason"])))
 		}
 	}
-	selector := selectorOf(o)
-	var pods Check
-	if selector != "" {
-		pods = d.running("Pods of "+name, o.GetNamespace(), selector)
-	}
-	switch {
-	case len(wrong) > 0:
+	if len(wrong) > 0 {
 		d.add(Check{name, Error, strings.Join(wrong, "; "), describe})
-	default:
+	} else {
 		d.add(replicas(name, o))
 	}
-	if pods.State == Error {
-		d.add(pods)
+	if selector := selectorOf(o); selector != "" {
+		pods, _ := d.pods(o.GetNamespace(), selector) // it may need none
+		if c := healthOf("Pods of "+name, o.GetNamespace(), pods); c.State == Error {
+			d.add(c)
+		}
 	}
 }
 
@@ -139,16 +136,27 @@ func selectorOf(o *unstructured.Unstructured) string {
 	return metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: labels})
 }
 
-// running checks the pods with a label.
-func (d *diagnosis) running(name, namespace, selector string) Check {
+// pods returns the pods with a label that are not being deleted; said is the reason if there is no answer.
+func (d *diagnosis) pods(namespace, selector string) (pods []corev1.Pod, said string) {
 	var found corev1.PodList
-	if said := d.get(&found, "get", "pods", "-n", namespace, "-l", selector); said != "" {
+	said = d.get(&found, "get", "pods", "-n", namespace, "-l", selector)
+	return slices.DeleteFunc(found.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil }), said
+}
+
+// running checks that the pods with a label run.
+func (d *diagnosis) running(name, namespace, selector string) Check {
+	pods, said := d.pods(namespace, selector)
+	switch {
+	case said != "":
 		return Check{name, Warning, "its pods cannot be read: " + said, ""}
-	}
-	pods := slices.DeleteFunc(found.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil })
-	if len(pods) == 0 {
+	case len(pods) == 0:
 		return Check{name, Error, "no pod runs", "kubectl get events -n " + namespace + " --field-selector type=Warning"}
 	}
+	return healthOf(name, namespace, pods)
+}
+
+// healthOf checks pods: the first that does not run is an error.
+func healthOf(name, namespace string, pods []corev1.Pod) Check {
 	restarts := int32(0)
 	for _, p := range pods {
 		if wrong, container := trouble(p); wrong != "" {

@@ -54,6 +54,7 @@ type diagnosis struct {
 	plural  string                // the resource of its kind
 	source  *eventsv1.EventSource // that watches the custom resource
 	failure string                // the message of Ready, if it is False
+	waits   bool                  // Ready is False only because its children are not ready yet
 }
 
 // add adds a check, if it has a result.
@@ -134,12 +135,16 @@ func (d *diagnosis) resource() {
 			d.add(Check{"Ready", OK, message, ""})
 			return
 		}
-		d.failure = message
+		d.failure, d.waits = message, reason == "Progressing"
+		if first, rest, _ := strings.Cut(message, "\n"); rest != "" {
+			message = first + " …"
+		}
+		fix := fixes(message, reason)
 		since, _ := c["lastTransitionTime"].(string)
 		if at, err := time.Parse(time.RFC3339, since); err == nil {
 			reason += ", " + d.ago(at)
 		}
-		d.add(Check{"Ready", Error, reason + ": " + message, fixes(message, c["reason"])})
+		d.add(Check{"Ready", Error, reason + ": " + message, fix})
 	}
 }
 
@@ -159,13 +164,15 @@ func (d *diagnosis) by(path ...string) string {
 }
 
 // roots are the beginnings of the names of checks, in the order in which an error of one causes those of others.
-var roots = []string{
-	"Operator", "EventBus", "Permissions", "EventSource", "Sensor", "Worker", "Workflow", "Deletion", "Pods", "Ready", "Status",
-}
+var roots = []string{"Operator", "EventBus", "Permissions", "EventSource", "Sensor", "Worker", "Workflow", "Deletion"}
 
 // conclude puts the error that probably causes the others first.
 func (d *diagnosis) conclude() {
-	for _, name := range roots {
+	order := append(slices.Clone(roots), "Ready", "Pods", "Status")
+	if d.waits {
+		order = append(slices.Clone(roots), "Pods", "Ready", "Status")
+	}
+	for _, name := range order {
 		n := slices.IndexFunc(d.report.Checks, func(c Check) bool { return c.State == Error && strings.HasPrefix(c.Name, name) })
 		if n < 0 {
 			continue
@@ -178,14 +185,16 @@ func (d *diagnosis) conclude() {
 }
 
 // fixes returns what to do about the reason and message of Ready.
-func fixes(message string, reason any) string {
+func fixes(message, reason string) string {
 	for _, each := range []struct{ text, fix string }{
 		{"exceeded quota", "raise the ResourceQuota, or delete what fills it; then start a resync: " + resyncPage},
 		{"failed calling webhook", "repair the server of the webhook, or ask its owner; then start a resync: " + resyncPage},
 		{"field is immutable", "change the custom resource back, or delete the child, which is an outage; in the definition: " +
 			"update: Recreate"},
 		{"is attempting to grant RBAC permissions", "grant the operator these permissions in install.rules of the definition"},
-		{"forbidden", "apply the manifests of the operator again, then start a resync: " + resyncPage},
+		{`" cannot `, "apply the manifests of the operator again, then start a resync: " + resyncPage}, // RBAC
+		{" denied ", "ask the owner of the policy or the webhook that the message names"},
+		{"logic: ", "correct the program or the custom resource; the message says where the program's log is"},
 		{"does not belong to this", "delete or rename that object, or set adopt: true on the child"},
 		{"waits for", "look at the object that it waits for"},
 	} {
@@ -193,11 +202,8 @@ func fixes(message string, reason any) string {
 			return each.fix
 		}
 	}
-	switch reason {
-	case "Failed", "StatusRejected":
-		return "correct the custom resource or the definition; the message is the API server's"
-	case "ReconcileFailed":
-		return "correct the program or the custom resource; of a worker: kubectl logs -n NAMESPACE deployment/NAME -c logic --tail=50"
+	if reason == "Failed" || reason == "StatusRejected" || reason == "ReconcileFailed" {
+		return "correct the custom resource or the definition, as the message says"
 	}
 	return ""
 }
