@@ -75,7 +75,7 @@ your permissions.`,
 }
 
 // resourceName matches the name of an object as in kubectl get.
-var resourceName = regexp.MustCompile(`^[a-z][a-z0-9.-]*/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+var resourceName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9.-]*/[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 
 func runDoctor(ctx context.Context, s streams, flags doctorFlags) error {
 	if err := flags.checkKubeconfig(s); err != nil {
