@@ -100,7 +100,11 @@ func summary(delays []time.Duration) string {
 	return fmt.Sprintf("%s and %s", delays[len(delays)/2].Round(10*time.Millisecond), delays[len(delays)-1].Round(10*time.Millisecond))
 }
 
-// keepEditing changes a custom resource until it is stopped, and counts.
+// budget is how many bytes edits of one size may store: etcd keeps every version for minutes, has a
+// quota of 2 GiB, and gets the operator's writes of the same object, too.
+const budget = 200 << 20
+
+// keepEditing changes a custom resource until it is stopped, or has used its budget, and counts.
 func (w *world) keepEditing(t *testing.T, name string, data any) (*atomic.Int64, func()) {
 	t.Helper()
 	client, edits := w.cluster.objects.Resource(blobs).Namespace(nsA), &atomic.Int64{}
@@ -119,9 +123,10 @@ func (w *world) keepEditing(t *testing.T, name string, data any) (*atomic.Int64,
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
+	most := int64(budget / len(body("")))
 	go func() {
 		defer close(done)
-		for ctx.Err() == nil {
+		for ctx.Err() == nil && edits.Load() < most {
 			change := []byte(fmt.Sprintf(`{"spec":{"text":"e%d"}}`, edits.Load()))
 			if _, err := client.Patch(ctx, name, types.MergePatchType, change, metav1.PatchOptions{}); err == nil {
 				edits.Add(1)
