@@ -1,11 +1,15 @@
 package argo
 
 import (
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/endpoints/request"
 
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -82,4 +86,26 @@ func (g Grant) Allows(c Call) bool {
 // Has reports whether a list of a policy rule includes a word or the wildcard.
 func Has(list []string, want string) bool {
 	return slices.Contains(list, "*") || slices.Contains(list, want)
+}
+
+// paths parses the paths of requests as the API server does.
+var paths = request.RequestInfoFactory{APIPrefixes: sets.NewString("api", "apis"), GrouplessAPIPrefixes: sets.NewString("api")}
+
+// Requested returns the calls that RBAC must allow for a request of an account: none if it is
+// not for a resource, two if it applies an object that there is not yet.
+func Requested(a Account, method string, at *url.URL, creates bool) []Call {
+	info, err := paths.NewRequestInfo(&http.Request{Method: method, URL: at})
+	if err != nil || !info.IsResourceRequest {
+		return nil
+	}
+	call := Call{
+		Account: a, Verb: info.Verb, Group: info.APIGroup, Resource: strings.TrimSuffix(info.Resource+"/"+info.Subresource, "/"),
+		Namespace: info.Namespace, Name: info.Name,
+	}
+	out := []Call{call}
+	if creates && method == http.MethodPatch {
+		call.Verb = "create"
+		out = append(out, call)
+	}
+	return out
 }

@@ -59,6 +59,7 @@ type Cluster struct {
 	Policies []Policy
 	Cache    *Cache     // nil: nothing is cached
 	Requests func(Call) // called with each request and its answer; nil: not called
+	Strict   bool       // refuses kinds and namespaces that it does not have, of which tests need not tell
 }
 
 // NewCluster returns an empty cluster with the built-in kinds and the given ones.
@@ -121,6 +122,9 @@ func Ticks() func() time.Time {
 
 // Kind returns the kind of objects with this apiVersion and kind.
 func (c *Cluster) Kind(gvk schema.GroupVersionKind) Kind { return c.Kinds.Of(gvk, nil) }
+
+// Version returns the version of the last change. The caller holds Mu.
+func (c *Cluster) Version() int { return c.version }
 
 // TakeChanges returns the changes since the last call.
 func (c *Cluster) TakeChanges() []Change {

@@ -37,6 +37,9 @@ func (c *Cluster) delete(req Request) (int, any, error) {
 	if req.Kind.Resource() == namespaces && slices.Contains(immortal, req.Name) {
 		return 0, nil, apierrors.NewForbidden(namespaces, req.Name, errors.New("this namespace may not be deleted"))
 	}
+	if req.dry() || slices.Contains(options.DryRun, metav1.DryRunAll) {
+		return reply(http.StatusOK, InVersion(old, req.Kind), nil)
+	}
 	o := c.end(req.key(), old, options)
 	switch {
 	case c.Objects[req.key()] != nil:

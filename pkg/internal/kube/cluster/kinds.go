@@ -37,6 +37,19 @@ func (k Kind) has(subresource string) bool {
 	return k.Status && subresource == "status" || k.Approval && subresource == shapes.Approval
 }
 
+// Replicas returns the paths of the replicas of objects, wanted and present; false: the kind
+// has no scale subresource.
+func (k Kind) Replicas() (spec, status []string, ok bool) {
+	switch {
+	case k.scale != nil:
+		path := func(p string) []string { return strings.Split(strings.TrimPrefix(p, "."), ".") }
+		return path(k.scale.SpecReplicasPath), path(k.scale.StatusReplicasPath), true
+	case k.Builtin && k.Group == "apps" && slices.Contains([]string{"deployments", "replicasets", "statefulsets"}, k.Plural):
+		return []string{"spec", "replicas"}, []string{"status", "replicas"}, true
+	}
+	return nil, nil, false
+}
+
 // BuiltinKinds returns the kinds of Kubernetes, each once for all versions of its
 // group.
 func BuiltinKinds() []Kind {
@@ -117,6 +130,15 @@ func (k *Kinds) At(gv schema.GroupVersion, plural string) Kind {
 		GroupVersionKind: gv.WithKind(""), Plural: plural,
 		Namespaced: true, Status: true, Generation: true,
 	}
+}
+
+// serve reports whether there is a kind in its version.
+func (k *Kinds) serve(kind Kind) bool {
+	if kind.Builtin {
+		_, ok := shapes.FindBuiltin(kind.GroupVersion().String(), kind.Kind)
+		return ok
+	}
+	return slices.ContainsFunc(k.List, func(one Kind) bool { return one.GroupVersionKind == kind.GroupVersionKind })
 }
 
 // known finds a kind of a group. All versions of a kind share its names and scope;

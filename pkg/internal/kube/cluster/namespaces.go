@@ -15,11 +15,12 @@ var immortal = []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.
 // unwelcome returns why the namespace of a new object takes no new objects. A namespace
 // that never was an object of this cluster is one that tests do not mention.
 func (c *Cluster) unwelcome(req Request) error {
-	if in := c.Objects[Key{GroupResource: namespaces, Name: req.Namespace}]; in != nil && in.GetDeletionTimestamp() != nil {
+	in := c.Objects[Key{GroupResource: namespaces, Name: req.Namespace}]
+	if in != nil && in.GetDeletionTimestamp() != nil {
 		return apierrors.NewForbidden(req.Kind.Resource(), req.Name,
 			fmt.Errorf("unable to create new content in namespace %s because it is being terminated", req.Namespace))
 	}
-	if c.ended[req.Namespace] {
+	if c.ended[req.Namespace] || c.Strict && in == nil && req.Namespace != "" {
 		return apierrors.NewNotFound(namespaces, req.Namespace)
 	}
 	return nil

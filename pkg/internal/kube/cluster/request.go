@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -39,6 +40,14 @@ func (r Request) manager() string {
 	return "unknown"
 }
 
+// dry reports whether the request must change nothing.
+func (r Request) dry() bool { return r.query.Get("dryRun") == metav1.DryRunAll }
+
+// strict reports whether the client asks for an error about unknown fields.
+func (r Request) strict() bool {
+	return r.query.Get("fieldValidation") == metav1.FieldValidationStrict
+}
+
 // Parse parses the path: /api/v1/… or /apis/GROUP/VERSION/…, then
 // [namespaces/NAMESPACE/]PLURAL[/NAME[/SUBRESOURCE]].
 func (c *Cluster) Parse(r *http.Request, body []byte) (Request, error) {
@@ -62,6 +71,9 @@ func (c *Cluster) Parse(r *http.Request, body []byte) (Request, error) {
 	}
 	parts = append(parts, "", "")
 	out.Kind, out.Name, out.Subresource = c.Kinds.At(gv, parts[0]), parts[1], parts[2]
+	if c.Strict && !c.Kinds.serve(out.Kind) {
+		return Request{}, unknownPath(r)
+	}
 	if out.Kind.Namespaced && out.Namespace == "" && out.Name != "" || !out.Kind.Namespaced && out.Namespace != "" {
 		return Request{}, unknownPath(r)
 	}

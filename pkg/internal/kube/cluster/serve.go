@@ -7,9 +7,12 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/authentication/serviceaccount"
@@ -42,7 +45,7 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) {
 	defer c.Mu.Unlock()
 	code, answer, err := c.answer(r)
 	if err != nil {
-		status := statusOf(err)
+		status := StatusOf(err)
 		code, answer = int(status.Code), status
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -109,12 +112,16 @@ func (c *Cluster) serveList(req Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, apierrors.NewBadRequest(err.Error())
 	}
-	if req.query.Get("watch") != "" || req.query.Get("fieldSelector") != "" {
-		return 0, nil, apierrors.NewBadRequest("this cluster knows no watches and no field selectors")
+	if req.query.Get("watch") != "" {
+		return 0, nil, apierrors.NewBadRequest("this cluster knows no watches")
+	}
+	among, err := fields.ParseSelector(req.query.Get("fieldSelector"))
+	if err != nil {
+		return 0, nil, apierrors.NewBadRequest(err.Error())
 	}
 	items := []any{}
 	for _, o := range c.List(req.Kind.Resource(), req.Namespace) {
-		if selector.Matches(labels.Set(o.GetLabels())) {
+		if selector.Matches(labels.Set(o.GetLabels())) && among.Matches(Fields{o}) {
 			items = append(items, itemOf(InVersion(o, req.Kind), req.Kind))
 		}
 	}
@@ -122,6 +129,22 @@ func (c *Cluster) serveList(req Request) (int, any, error) {
 		"apiVersion": req.Kind.GroupVersion().String(), "kind": req.Kind.Kind + "List",
 		"metadata": map[string]any{"resourceVersion": fmt.Sprint(c.version)}, "items": items,
 	}, nil
+}
+
+// Fields are the fields of an object for a field selector. Unlike the API server, they are
+// all fields with texts.
+type Fields struct{ Object Object }
+
+// Has implements fields.Fields.
+func (f Fields) Has(path string) bool {
+	_, found, _ := unstructured.NestedString(f.Object.Object, strings.Split(path, ".")...)
+	return found
+}
+
+// Get implements fields.Fields.
+func (f Fields) Get(path string) string {
+	text, _, _ := unstructured.NestedString(f.Object.Object, strings.Split(path, ".")...)
+	return text
 }
 
 // itemOf returns an object as an item of a list, where those of built-in kinds have no
@@ -136,8 +159,8 @@ func itemOf(o Object, kind Kind) map[string]any {
 	return out
 }
 
-// statusOf returns an error as a Status object.
-func statusOf(err error) metav1.Status {
+// StatusOf returns an error as a Status object.
+func StatusOf(err error) metav1.Status {
 	status := metav1.Status{Status: metav1.StatusFailure, Code: http.StatusInternalServerError, Message: err.Error()}
 	var known apierrors.APIStatus
 	if errors.As(err, &known) {

@@ -39,7 +39,7 @@ func (r *Recorder) TakeCalls() []Call {
 // RoundTrip answers without a network. It ignores the host, which comes from the
 // environment of a pod.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	answer := &Answer{Headers: http.Header{}, code: http.StatusOK}
+	answer := NewAnswer(http.Header{})
 	r.ServeHTTP(answer, req)
 	return &http.Response{
 		Status: http.StatusText(answer.code), StatusCode: answer.code,
@@ -61,7 +61,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if namespace, name, found := strings.Cut(r.Account, "/"); found {
 		req.Header.Set(RemoteUser, serviceaccount.MakeUsername(namespace, name))
 	}
-	answer := &Answer{Headers: w.Header(), code: http.StatusOK}
+	answer := NewAnswer(w.Header())
 	start := time.Now()
 	r.Cluster.ServeHTTP(answer, req)
 	call := Call{
@@ -72,9 +72,7 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.calls = append(r.calls, call)
 	r.mu.Unlock()
-	w.Header().Set("Content-Length", strconv.Itoa(answer.body.Len()))
-	w.WriteHeader(answer.code)
-	_, _ = w.Write(answer.body.Bytes()) // the client may have disconnected
+	answer.Send(w)
 }
 
 // Decoded returns a body as data if it is JSON or YAML, else as text.
@@ -97,6 +95,19 @@ type Answer struct {
 	Headers http.Header
 	code    int
 	body    bytes.Buffer
+}
+
+// NewAnswer returns an answer without a body.
+func NewAnswer(headers http.Header) *Answer { return &Answer{Headers: headers, code: http.StatusOK} }
+
+// OK returns the body, if the request succeeded.
+func (a *Answer) OK() ([]byte, bool) { return a.body.Bytes(), a.code < http.StatusMultipleChoices }
+
+// Send sends the answer, whose headers are those of the writer.
+func (a *Answer) Send(w http.ResponseWriter) {
+	w.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
+	w.WriteHeader(a.code)
+	_, _ = w.Write(a.body.Bytes()) // the client may have disconnected
 }
 
 // Header implements http.ResponseWriter.

@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -37,12 +40,27 @@ func (c *Cluster) complete(req Request, o Object) error {
 		return err
 	}
 	managed := o.GetManagedFields()
-	fields.Prune(o.Object)
+	if err := unknown(req, fields.Prune(o.Object)); err != nil {
+		return err
+	}
 	fields.Default(o.Object)
 	if len(managed) > 0 {
 		o.SetManagedFields(managed)
 	}
 	return nil
+}
+
+// unknown returns the error of a request with unknown fields, if it asks for one.
+func unknown(req Request, paths []string) error {
+	if len(paths) == 0 || !req.strict() {
+		return nil
+	}
+	var wrong []error
+	for _, p := range paths {
+		wrong = append(wrong, fmt.Errorf("unknown field %q", p))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v",
+		req.Kind.Kind, req.Kind.Version, req.Kind.Kind, runtime.NewStrictDecodingError(wrong)))
 }
 
 // invalid returns the errors that the API server would report: for an object of a
@@ -59,6 +77,9 @@ func (c *Cluster) invalid(req Request, old, o Object) (field.ErrorList, error) {
 			before = old.Object
 		}
 		return fields.Validate(o.Object, before), nil
+	}
+	if c.Strict && req.Kind.Resource() == Definitions && req.Subresource == "" { // tests may have incomplete ones
+		return illegalDefinition(old, o), nil
 	}
 	if req.Kind.Resource() == EventsResource {
 		e, err := decodeEvent(o)

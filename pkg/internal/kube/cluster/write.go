@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -15,7 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	shapes "github.com/argoperator/argoperator/pkg/internal/lang/schema"
@@ -65,6 +68,9 @@ func decodeObject(req Request) (Object, error) {
 	}
 	if wrong != "" {
 		return nil, apierrors.NewBadRequest(wrong)
+	}
+	if types, known := shapes.Builtin(req.Kind.GroupVersion().String(), o.GetKind()); known && req.strict() && req.Kind.Builtin {
+		return o, unknown(req, dropUnknown(o.Object, types, ""))
 	}
 	return o, nil
 }
@@ -119,9 +125,14 @@ func (c *Cluster) patch(req Request) (int, any, error) {
 	case types.ApplyPatchType:
 		return c.apply(req)
 	case types.MergePatchType, types.JSONPatchType:
+	case types.StrategicMergePatchType:
+		if req.Kind.Builtin {
+			break
+		}
+		fallthrough
 	default:
 		return 0, nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, req.method, req.Kind.Resource(), req.Name,
-			"this cluster takes merge patches, JSON patches and server-side apply", 0, true)
+			"this cluster takes merge patches, JSON patches and server-side apply, and strategic merge patches of built-in kinds", 0, true)
 	}
 	old, err := c.find(req.key())
 	if err != nil {
@@ -133,30 +144,36 @@ func (c *Cluster) patch(req Request) (int, any, error) {
 		return 0, nil, err
 	}
 	if types, known := shapes.Builtin(req.Kind.GroupVersion().String(), old.GetKind()); known && req.Kind.Builtin {
-		dropUnknown(patched, types)
+		if err := unknown(req, dropUnknown(patched, types, "")); err != nil {
+			return 0, nil, err
+		}
 	}
 	o, err := c.update(req, old, &unstructured.Unstructured{Object: patched})
 	return reply(http.StatusOK, o, err)
 }
 
 // dropUnknown removes the fields that a kind does not have, as the API server does unless a
-// client asks for an error. For custom resources, complete does that.
-func dropUnknown(value any, t shapes.Type) {
+// client asks for an error, and returns their paths. For custom resources, complete does that.
+func dropUnknown(value any, t shapes.Type, path string) []string {
+	var out []string
 	switch value := value.(type) {
 	case map[string]any:
-		for name := range value {
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			at := strings.TrimPrefix(path+"."+name, ".")
 			of, known := t.Field(name)
 			if !known {
 				delete(value, name)
+				out = append(out, at)
 				continue
 			}
-			dropUnknown(value[name], of)
+			out = append(out, dropUnknown(value[name], of, at)...)
 		}
 	case []any:
-		for _, item := range value {
-			dropUnknown(item, t.Item())
+		for i, item := range value {
+			out = append(out, dropUnknown(item, t.Item(), fmt.Sprintf("%s[%d]", path, i))...)
 		}
 	}
+	return out
 }
 
 // patchedObject returns an object with a merge patch or a JSON patch applied.
@@ -168,7 +185,23 @@ func patchedObject(req Request, old Object) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if types.PatchType(req.contentType) == types.StrategicMergePatchType {
+		return strategicallyMerged(old, change)
+	}
 	merged, _ := Merge(old.DeepCopy().Object, change).(map[string]any)
+	return merged, nil
+}
+
+// strategicallyMerged applies a strategic merge patch, which merges lists as the Go type says.
+func strategicallyMerged(old Object, change map[string]any) (map[string]any, error) {
+	typed, err := scheme.Scheme.New(old.GroupVersionKind())
+	if err != nil { // a CustomResourceDefinition, or the like
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", err.Error(), 0, true)
+	}
+	merged, err := strategicpatch.StrategicMergeMapPatch(old.DeepCopy().Object, change, typed)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
 	return merged, nil
 }
 
@@ -413,6 +446,9 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	if old != nil && equalExceptTimes(old, o) {
 		return InVersion(old, req.Kind), nil
 	}
+	if old != nil && req.dry() {
+		return o, nil
+	}
 	now := c.now()
 	setTimes(old, o, now)
 	if old == nil {
@@ -422,6 +458,9 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		o.SetCreationTimestamp(metav1.NewTime(now))
 		if req.Kind.Generation {
 			o.SetGeneration(cmp.Or(identity.Generation, 1))
+		}
+		if req.dry() {
+			return o, nil
 		}
 	} else if req.Kind.Generation && specChanged(old, o, req.Kind) {
 		o.SetGeneration(old.GetGeneration() + 1)
