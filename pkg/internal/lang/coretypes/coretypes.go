@@ -8,10 +8,12 @@ import (
 	_ "embed"
 	"encoding/json"
 	"io"
+	"reflect"
 	"strings"
 	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
@@ -56,4 +58,34 @@ func Schema(name string) *apiextensionsv1.JSONSchemaProps {
 		panic("coretypes: " + err.Error()) // unreachable: a test reads them
 	}
 	return &schema
+}
+
+// Public removes from a decoded schema what only argoperator reads: the name of a type, as its
+// title, and its example, of which samples are made.
+func Public(schema any) {
+	switch s := schema.(type) {
+	case map[string]any:
+		for _, value := range s {
+			Public(value)
+		}
+		name, _ := s["title"].(string)
+		if !Is(name) {
+			return
+		}
+		data, known := schemas()[name]
+		if !known {
+			return
+		}
+		delete(s, "title")
+		var of struct {
+			Example any `json:"example"`
+		}
+		if err := utiljson.Unmarshal(data, &of); err == nil && reflect.DeepEqual(of.Example, s["example"]) {
+			delete(s, "example")
+		}
+	case []any:
+		for _, item := range s {
+			Public(item)
+		}
+	}
 }

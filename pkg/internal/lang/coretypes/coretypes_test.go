@@ -1,6 +1,7 @@
 package coretypes
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -71,5 +72,23 @@ func TestExamples(t *testing.T) {
 		if errs := validation.ValidateCustomResource(field.NewPath(name), any(*internal.Example), validator); len(errs) > 0 {
 			t.Errorf("%s: %v", name, errs.ToAggregate())
 		}
+	}
+}
+
+func TestPublic(t *testing.T) {
+	schema := map[string]any{"properties": map[string]any{
+		"named":  map[string]any{"title": "core/v1.LocalObjectReference", "example": map[string]any{"name": "other"}, "type": "object"},
+		"own":    map[string]any{"title": "core/v1.LocalObjectReference", "example": map[string]any{"name": "mine"}},
+		"titled": map[string]any{"title": "A title", "example": "x"},
+		"list":   []any{map[string]any{"title": "core/v1.EnvVar"}},
+	}}
+	Public(schema)
+	got, err := json.Marshal(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"properties":{"list":[{}],"named":{"type":"object"},"own":{"example":{"name":"mine"}},"titled":{"example":"x","title":"A title"}}}`
+	if string(got) != want {
+		t.Errorf("got %s", got)
 	}
 }

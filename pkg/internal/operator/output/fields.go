@@ -17,6 +17,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/argoperator/argoperator/pkg/internal/lang/coretypes"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -37,6 +38,9 @@ func Fields(o manifest.Object) (map[string]any, error) {
 	}
 	delete(fields, "status")
 	pruneUnder("", fields)
+	if fields["kind"] == "CustomResourceDefinition" {
+		coretypes.Public(fields["spec"])
+	}
 	return fields, nil
 }
 
