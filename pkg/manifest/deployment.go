@@ -93,7 +93,7 @@ const workerLabel = "argoperator.dev/worker"
 
 // IsWorker reports whether a Deployment is a worker.
 func IsWorker(d *appsv1.Deployment) bool {
-	return d.Labels["app.kubernetes.io/managed-by"] == "argoperator" && d.Spec.Template.Labels[workerLabel] == d.Name
+	return d.Labels[plan.ManagedBy] == plan.Generator && d.Spec.Template.Labels[workerLabel] == d.Name
 }
 
 // workerLabels select the pods of a worker.

@@ -21,6 +21,9 @@ const OperatorNamespace = "argoperator.dev/operator-namespace"
 // ManagedBy is the label that selects the children of an operator.
 const ManagedBy = "app.kubernetes.io/managed-by"
 
+// Generator is the value of the label ManagedBy of the operators' own objects.
+const Generator = "argoperator"
+
 // events returns the entries of the EventSource: watches of the custom resources, of
 // the children, so that the operator repairs drift and reports readiness, and the
 // heartbeat.
@@ -73,11 +76,11 @@ func sensors(p *configured) []Sensor {
 		if e.Interval != "" || e.Related {
 			continue
 		}
-		jq := parentJQ(p, 0)
+		jq, made := parentJQ(p, 0), Origin{File: "parent"}
 		if e.Selector != nil {
-			jq = childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p)))
+			jq, made = childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p))), Origin{File: "child"}
 		}
-		sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: jq})
+		sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: jq, Made: made})
 		trigger.On = append(trigger.On, e.Name)
 	}
 	sensor.Triggers = []Trigger{trigger}
@@ -85,7 +88,7 @@ func sensors(p *configured) []Sensor {
 		enqueue := Trigger{Name: "enqueue", Enqueue: true}
 		for _, e := range p.Events {
 			if e.Related {
-				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: enqueueJQ(p, e.Kind)})
+				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: enqueueJQ(p, e.Kind), Made: Origin{File: "enqueue"}})
 				enqueue.On = append(enqueue.On, e.Name)
 			}
 		}
@@ -186,22 +189,22 @@ func dnsLabel(name string) string {
 func workerParts(p *configured) []part {
 	var parts []part
 	workers, operator := p.Workers(), p.Operator.Name
-	add := func(e Event, jq string, triggers ...Trigger) {
-		dependency := Dependency{Name: triggers[0].On[0], Event: e.Name, JQ: jq}
+	add := func(e Event, file, jq string, triggers ...Trigger) {
+		dependency := Dependency{Name: triggers[0].On[0], Event: e.Name, JQ: jq, Made: Origin{File: file}}
 		parts = append(parts, part{dependencies: []Dependency{dependency}, triggers: triggers})
 	}
 	for _, e := range p.Events {
 		switch {
 		case e.Interval != "":
 		case e.Related:
-			add(e, enqueueJQ(p, e.Kind), toEach(workers, operator, e.Name, e.Name)...)
+			add(e, "enqueue", enqueueJQ(p, e.Kind), toEach(workers, operator, e.Name, e.Name)...)
 		case e.Selector != nil:
 			jq := childJQ(p, e.Kind, pathsOf(p, e.Kind, readOfChildren(p)))
-			add(e, jq, toEach(workers, operator, e.Name, e.Name)...)
+			add(e, "child", jq, toEach(workers, operator, e.Name, e.Name)...)
 		default:
 			for i := range p.partitions() {
 				name := fmt.Sprintf("%s-%d", e.Name, i+1)
-				add(e, parentJQ(p, i), Trigger{Name: name, On: []string{name}, Worker: workers[i%len(workers)], For: operator})
+				add(e, "parent", parentJQ(p, i), Trigger{Name: name, On: []string{name}, Worker: workers[i%len(workers)], For: operator})
 			}
 		}
 	}

@@ -177,9 +177,9 @@ func operator(m v1alpha1.Metadata) Operator {
 // ownLabels returns the labels of every object of an operator.
 func ownLabels(name string) map[string]string {
 	return map[string]string{
-		"app.kubernetes.io/name":       name,
-		"app.kubernetes.io/component":  "operator",
-		"app.kubernetes.io/managed-by": "argoperator",
+		"app.kubernetes.io/name":      name,
+		"app.kubernetes.io/component": "operator",
+		ManagedBy:                     Generator,
 	}
 }
 

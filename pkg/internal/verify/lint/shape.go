@@ -66,6 +66,14 @@ func shapeRules() []Rule {
 			check:   legal,
 		},
 		{
+			Code:    "moved-operator",
+			Summary: "The namespace of a generated operator was changed after argoperator generate.",
+			Why: "Its programs and admission policies name its namespace. With another one, the Sensor has no permission for what it " +
+				"writes, and the operator does not notice lost events.",
+			Fix:   "generate the operator for the namespace",
+			check: on(movedOperator),
+		},
+		{
 			Code:    "misspelled-reference",
 			Warning: true,
 			Summary: "An object refers to one that is not among the files, by almost the name of one that is.",
