@@ -69,6 +69,18 @@ func (o Operator) Kind() schema.GroupVersionKind {
 // Namespaced reports whether the operator's custom resources are in namespaces.
 func (o Operator) Namespaced() bool { return o.plan.API.Kind.Namespaced }
 
+// Observing returns the kinds whose custom resources hold the observed state of their children,
+// in status.children.
+func (r Result) Observing() map[schema.GroupKind]bool {
+	out := map[schema.GroupKind]bool{}
+	for _, o := range r.Operators {
+		if o.plan.Reconcile.Execution.ObservedOnParent && o.plan.Reconcile.StateLocation != plan.InAnnotations {
+			out[o.Kind().GroupKind()] = true
+		}
+	}
+	return out
+}
+
 // Engine returns the name of the operator's engine and the pods that it runs.
 func (o Operator) Engine() string {
 	switch {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
@@ -82,6 +83,7 @@ func (r Result) fields() ([]map[string]any, error) {
 
 // Comparison is what operators change.
 type Comparison struct {
+	Definitions []diff.Difference // if the earlier operators are definitions, too
 	Objects     []diff.Change
 	Permissions []rights.Change // of every account, the most dangerous first
 	Findings    diag.List       // for each change of a kind that breaks clients, and each child that is gone
@@ -107,8 +109,58 @@ func (r Result) Compare(earlier Baseline) (Comparison, error) {
 		}
 		out.Findings = append(out.Findings, wrong...)
 		out.Findings = append(out.Findings, o.removedChildren(earlier.operators)...)
+		changes, err := o.changedDefinition(earlier.operators)
+		if err != nil {
+			return Comparison{}, err
+		}
+		out.Definitions = append(out.Definitions, changes...)
 	}
 	out.Findings = out.Findings.Sorted()
+	return out, nil
+}
+
+// changedDefinition returns where the definition differs from the earlier one of its name.
+func (o Operator) changedDefinition(earlier []Operator) ([]diff.Difference, error) {
+	for _, before := range earlier {
+		if before.Name != o.Name {
+			continue
+		}
+		renamed := map[string]string{}
+		for _, child := range before.plan.Children {
+			if hasChild(o.plan.Children, child.Name) {
+				continue
+			}
+			if i := o.renamed(before, child); i >= 0 {
+				renamed[child.Name] = o.plan.Children[i].Name
+			}
+		}
+		old, err := before.written()
+		if err != nil {
+			return nil, err
+		}
+		now, err := o.written()
+		return diff.Definitions(o.Name, old, now, renamed), err
+	}
+	return nil, nil
+}
+
+// written returns the definition as its fields, with the files of its logic.
+func (o Operator) written() (map[string]any, error) {
+	data, err := json.Marshal(o.definition.Operator)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the definition: %w", err)
+	}
+	var out map[string]any
+	if err := utiljson.Unmarshal(data, &out); err != nil {
+		return nil, fmt.Errorf("reading the definition: %w", err)
+	}
+	files := map[string]any{}
+	for _, f := range o.definition.Files {
+		files[f.Path] = f.Content
+	}
+	if len(files) > 0 {
+		out["files"] = files
+	}
 	return out, nil
 }
 

@@ -52,12 +52,15 @@ changes that break existing custom resources or clients are findings:
   - a new required field
   - a version that is no longer served
 
-For definitions, diff also lists the removed children. Their objects stay in the
-cluster.
-
-diff then shows which permissions each account gets and loses, the most dangerous
+diff first shows which permissions each account gets and loses, the most dangerous
 first. It compares what the account may do: a rule that is split, moved to another
 role or written in another order is no change.
+
+If it compares definitions, it shows where they differ, with a renamed child under
+its new name, and lists the removed children. Their objects stay in the cluster.
+
+Of a Sensor it shows which triggers changed. With -o unified it shows the lines of
+their programs.
 
 --against names a file or a directory with definitions or generated manifests. If
 no such path exists, it names a Git revision that has the same files. --live runs
@@ -99,7 +102,7 @@ an account gets more permissions, or for a change of the schema that is an error
 	flags.from.register(cmd)
 	cmd.Flags().StringVar(&flags.against, "against", "", "file, directory or Git revision to compare with")
 	cmd.Flags().BoolVar(&flags.live, "live", false, "compare with the cluster of the kubeconfig, with kubectl diff --server-side")
-	outputVar(cmd, &flags.format, "text", "summary", "json")
+	outputVar(cmd, &flags.format, "text", "unified", "summary", "json")
 	flags.failOn = failOnAny
 	enumVar(cmd, &flags.failOn, "fail-on", "", []string{failOnAny, failOnPermissions},
 		"exit with 1 for any difference, or only for more permissions")
@@ -166,15 +169,19 @@ func printComparison(s streams, c argoperator.Comparison, format string) error {
 				return err
 			}
 		}
-	default:
-		if len(c.Objects) == 0 {
-			return nil
-		}
-		if err := (diff.Printer{Colour: colour(s.out)}).Print(s.out, c.Objects); err != nil {
-			return err
-		}
+		return rights.Print(s.out, c.Permissions, false)
 	}
-	return rights.Print(s.out, c.Permissions, format == "text" && colour(s.out))
+	if len(c.Objects) == 0 {
+		return nil
+	}
+	if err := rights.Print(s.out, c.Permissions, colour(s.out)); err != nil {
+		return err
+	}
+	p := diff.Printer{Colour: colour(s.out), Programs: format == "unified"}
+	if err := p.PrintDefinitions(s.out, c.Definitions); err != nil {
+		return err
+	}
+	return p.Print(s.out, c.Objects)
 }
 
 // diffJSON prints one Diff. Its format is part of the interface.
@@ -192,12 +199,13 @@ func diffJSON(w io.Writer, c argoperator.Comparison) error {
 		Message  string        `json:"message"`
 	}
 	out := struct {
-		APIVersion  string          `json:"apiVersion"`
-		Kind        string          `json:"kind"`
-		Changes     []change        `json:"changes"`
-		Permissions []rights.Change `json:"permissions"`
-		Breaking    []breaking      `json:"breaking"`
-	}{v1alpha1.APIVersion, "Diff", []change{}, append([]rights.Change{}, c.Permissions...), []breaking{}}
+		APIVersion  string            `json:"apiVersion"`
+		Kind        string            `json:"kind"`
+		Definitions []diff.Difference `json:"definitions"`
+		Changes     []change          `json:"changes"`
+		Permissions []rights.Change   `json:"permissions"`
+		Breaking    []breaking        `json:"breaking"`
+	}{v1alpha1.APIVersion, "Diff", append([]diff.Difference{}, c.Definitions...), []change{}, append([]rights.Change{}, c.Permissions...), []breaking{}}
 	for _, o := range c.Objects {
 		out.Changes = append(out.Changes, change{string(o.Action), o.Kind, o.Name})
 	}

@@ -127,6 +127,8 @@ func metadata(o map[string]any, key string) string {
 // Printer prints changes in a readable form. The zero value prints without colour.
 type Printer struct {
 	Colour bool
+	// Programs prints the lines of generated programs, too, instead of which triggers changed.
+	Programs bool
 }
 
 // Text returns the unified diff of a file, as programs that apply patches read it.
@@ -140,7 +142,11 @@ func (p Printer) Print(w io.Writer, changes []Change) error {
 		if _, err := terminal.Fprintf(w, "%s\n", terminal.Style(p.Colour, terminal.Bold, c.String())); err != nil {
 			return err
 		}
-		if err := p.lines(w, c); err != nil {
+		print := p.lines
+		if c.Kind == "Sensor" && c.Action == Configured && !p.Programs {
+			print = p.sensor
+		}
+		if err := print(w, c); err != nil {
 			return err
 		}
 	}
@@ -148,10 +154,17 @@ func (p Printer) Print(w io.Writer, changes []Change) error {
 	return err
 }
 
-func (p Printer) lines(w io.Writer, c Change) error {
-	const head = 3 // file names, which do not apply
-	unified := strings.Split(strings.TrimSuffix(string(textdiff.Diff("a", c.Old, "b", c.Now)), "\n"), "\n")
-	for _, line := range unified[head:] {
+func (p Printer) lines(w io.Writer, c Change) error { return p.texts(w, c.Old, c.Now) }
+
+// unified returns the lines of a unified diff, without those that name files.
+func unified(old, now []byte) []string {
+	const head = 3
+	return strings.Split(strings.TrimSuffix(string(textdiff.Diff("a", old, "b", now)), "\n"), "\n")[head:]
+}
+
+// texts prints a unified diff.
+func (p Printer) texts(w io.Writer, old, now []byte) error {
+	for _, line := range unified(old, now) {
 		colour := terminal.Plain
 		switch {
 		case strings.HasPrefix(line, "@@"):
