@@ -111,7 +111,7 @@ func (p Printer) comparison(w io.Writer, list []Comparison) {
 			needs += "; optional: " + strings.Join(c.Optional, ", ")
 		}
 		rows = append(rows, []string{
-			c.Engine, strconv.Itoa(c.Standing), strconv.FormatInt(c.Memory>>20, 10) + " MiB", strconv.Itoa(c.Change.Pods),
+			c.Engine, strconv.Itoa(c.Standing), mebibytes(c.Memory), strconv.Itoa(c.Change.Pods),
 			strconv.Itoa(c.Change.Calls), strconv.Itoa(c.Milliseconds) + " ms", needs,
 		})
 	}

@@ -33,6 +33,8 @@ type Report struct {
 	Secrets       []Secret        `json:"secrets"`
 	Limits        []Limit         `json:"limits"`
 	Objects       []Object        `json:"objects"` // in apply order
+	Standing      []StandingPods  `json:"standing"`
+	Programs      []Program       `json:"-"` // they are in the Sensors
 }
 
 // Group is what operators share an EventSource and Sensors, with their service accounts.
@@ -88,6 +90,8 @@ func New(p *plan.Plan, d *definition.Definition, objects []manifest.Object) Repo
 		Secrets:       secrets(p, objects),
 		Limits:        limits(p, objects),
 		Objects:       named(objects),
+		Standing:      standingPods(objects),
+		Programs:      explained(p, d),
 	}
 }
 

@@ -19,6 +19,11 @@ type Printer struct {
 	// Security prints only the trust boundaries, and who decides what the operator writes and
 	// reads.
 	Security bool
+	// Programs prints only the programs of the Sensors.
+	Programs bool
+	// File returns the content of a file of the definition, whose lines are printed beside the
+	// programs; nil: none are.
+	File func(name string) []byte
 }
 
 // Text prints the report as text, without colour.
@@ -71,13 +76,18 @@ func (p Printer) report(w io.Writer, r Report) {
 		p.dataFlow(w, r.DataFlow)
 		return
 	}
+	if p.Programs {
+		p.programs(w, r.Programs)
+		return
+	}
+	p.standing(w, r.Standing)
+	p.secrets(w, r.Secrets)
+	p.permissions(w, r)
+	p.security(w, r.Security)
 	p.engine(w, r.Engine)
 	p.comparison(w, r.Comparison)
 	p.events(w, r.Events)
-	p.permissions(w, r)
-	p.security(w, r.Security)
 	p.observedState(w, r.ObservedState)
-	p.secrets(w, r.Secrets)
 	p.limits(w, r.Limits)
 	p.objects(w, r)
 }

@@ -188,10 +188,10 @@ func (p part) weight() int {
 }
 
 // newPart adds a dependency for each event. They share one jq program.
-func newPart(name, jq string, events []Event, call Call) part {
+func newPart(made Origin, name, jq string, events []Event, call Call) part {
 	out := part{triggers: []Trigger{{Name: name, Call: &call}}}
 	for _, e := range events {
-		dependency := Dependency{Name: name, Event: e.Name, JQ: jq}
+		dependency := Dependency{Name: name, Event: e.Name, JQ: jq, Made: made}
 		if e.Namespace != "" {
 			dependency.Name = fmt.Sprintf("%s-%d", name, len(out.dependencies))
 		}
@@ -233,6 +233,7 @@ func writePart(p *configured, c Child) part {
 		allow = []int32{200, 201, 202, 404}
 	}
 	return newPart(
+		Origin{"write", c.Name},
 		label(c.Name),
 		writeJQ(p, c),
 		parentEvents(p),
@@ -264,6 +265,7 @@ func objectsPart(p *configured, c Child, worker int) part {
 		name = fmt.Sprintf("%s-worker%d", name, worker+1)
 	}
 	return newPart(
+		Origin{"objects", c.Name},
 		name,
 		objectsJQ(p, c, worker, listedWorkers(c)),
 		parentEvents(p),
@@ -288,6 +290,7 @@ func deletePart(p *configured, missing bool) part {
 		name, allow = "delete-missing", okNotMissing
 	}
 	return newPart(
+		Origin{"delete", ""},
 		name,
 		deleteJQ(p, missing),
 		parentEvents(p),
@@ -398,12 +401,13 @@ func observePart(p *configured, c Child) part {
 	if p.listed(c) {
 		allow = okObserved
 	}
-	return newPart("observe-"+label(c.Name), observeJQ(p, c), childEvents(p, c.Kind), Call{Allow: allow})
+	return newPart(Origin{"observe", c.Name}, "observe-"+label(c.Name), observeJQ(p, c), childEvents(p, c.Kind), Call{Allow: allow})
 }
 
 // statusPart computes the status from the observed state.
 func statusPart(p *configured) part {
 	return newPart(
+		Origin{"status", ""},
 		"status",
 		statusJQ(p),
 		parentEvents(p),

@@ -245,6 +245,13 @@ type Dependency struct {
 	Name  string
 	Event string
 	JQ    string
+	Made  Origin `json:"-"` // no digest depends on it
+}
+
+// Origin tells what a program was made of.
+type Origin struct {
+	File  string // in direct, without .jq
+	Child string // empty: it is for no single child
 }
 
 // Trigger is the action of a Sensor when one of its dependencies passes an event.
