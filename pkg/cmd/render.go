@@ -24,7 +24,7 @@ import (
 type renderFlags struct {
 	event, old, format string
 	objects            []string
-	trace, server      bool
+	trace, server, all bool
 	programs           programFlags
 }
 
@@ -37,7 +37,9 @@ func newRender(s streams) *cobra.Command {
 		Long: `Simulate how an operator handles a custom resource, without a cluster. argoperator
 runs Argo's own code against an in-memory API server until nothing changes, and
 prints the resulting objects: the children, then the custom resource with its
-status. Without a file, it uses a sample with every field of the schema.
+status. Without a file, it uses a sample with every field of the schema. --all also
+prints the labels, annotations, owners and observed state that the operator adds for
+itself.
 
 --objects names objects that exist in the cluster, such as related objects and those
 that patches change, with their status. argoperator also prints those that the
@@ -92,6 +94,7 @@ Exit codes: 0 nothing failed, 1 a program, a trigger or a Workflow failed.`,
 	cmd.Flags().StringVar(&flags.old, "old", "", "file with the custom resource before the change, for --event UPDATE")
 	cmd.Flags().StringArrayVar(&flags.objects, "objects", nil, "file with objects that exist before, with their status; repeatable")
 	cmd.Flags().BoolVar(&flags.trace, "trace", false, "print every event, and every request with its response, instead of the objects")
+	cmd.Flags().BoolVar(&flags.all, "all", false, "print also what the operator adds to objects for itself")
 	serverVar(cmd, &flags.server)
 	outputVar(cmd, &flags.format, "yaml", "json")
 	flags.programs.register(cmd)
@@ -152,7 +155,7 @@ func render(ctx context.Context, s streams, from *sourceFlags, flags renderFlags
 	if err != nil {
 		return err
 	}
-	if err := show(s, flags, rendering); err != nil {
+	if err := show(s, flags, result, rendering); err != nil {
 		return err
 	}
 	return reportRendering(s, flags, rendering)
@@ -341,9 +344,14 @@ func (t todo) objects(flags renderFlags, result argoperator.Result, trace simula
 	return append(out, appliedObjects(result, trace, defaulted)...)
 }
 
-func show(s streams, flags renderFlags, rendering simulate.Rendering) error {
+func show(s streams, flags renderFlags, result argoperator.Result, rendering simulate.Rendering) error {
 	if flags.trace {
 		return rendering.Trace.Print(s.out)
+	}
+	if !flags.all {
+		for i, o := range rendering.Objects {
+			rendering.Objects[i] = simulate.Bare(o, result.Observing())
+		}
 	}
 	encode := rendering.YAML
 	if flags.format == "json" {

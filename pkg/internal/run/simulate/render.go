@@ -5,13 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // Events of a custom resource.
@@ -110,6 +114,32 @@ func Render(ctx context.Context, in Inputs, actions []Action) (out Rendering, er
 		}
 	}
 	return out, nil
+}
+
+// Bare returns an object without what operators note on it for themselves: their labels and
+// annotations, the owner, and the observed state of a custom resource of the given kinds.
+func Bare(fields map[string]any, observing map[schema.GroupKind]bool) map[string]any {
+	o := (&unstructured.Unstructured{Object: fields}).DeepCopy()
+	if o.GetLabels()[plan.OwnerUID] != "" {
+		o.SetLabels(others(o.GetLabels(), plan.ManagedBy))
+		o.SetAnnotations(others(o.GetAnnotations()))
+		o.SetOwnerReferences(nil)
+	}
+	if observing[o.GroupVersionKind().GroupKind()] {
+		unstructured.RemoveNestedField(o.Object, "status", "children")
+	}
+	return o.Object
+}
+
+// others returns labels or annotations without the operators' own.
+func others(all map[string]string, own ...string) map[string]string {
+	maps.DeleteFunc(all, func(key, _ string) bool {
+		return strings.HasPrefix(key, v1alpha1.Group+"/") || slices.Contains(own, key)
+	})
+	if len(all) == 0 {
+		return nil // no mapping, rather than an empty one
+	}
+	return all
 }
 
 // GivenError is a given object that the API server rejects.
