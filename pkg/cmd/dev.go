@@ -7,26 +7,30 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/base/process"
 	"github.com/argoperator/argoperator/pkg/internal/base/release"
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
+	"github.com/argoperator/argoperator/pkg/internal/run/apiserver"
 	"github.com/argoperator/argoperator/pkg/internal/run/devcluster"
 	"github.com/argoperator/argoperator/pkg/internal/run/live"
 	"github.com/argoperator/argoperator/pkg/internal/run/page"
+	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
 )
 
 // devFlags are the flags of dev except the sources.
 type devFlags struct {
 	port        int
 	controllers bool
+	apiServer   string
 	test        string
 	programs    programFlags
 }
@@ -37,7 +41,7 @@ func newDev(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev [PATH]...",
 		Short: "Run an operator on this machine, without a cluster",
-		Long: `Start Kubernetes' API server on this machine, install the operator on it, and run
+		Long: `Start an API server on this machine, install the operator on it, and run
 its EventSource, Sensors and Workflows in this process. A page in the browser shows
 every event and request. kubectl works with the printed kubeconfig.
 
@@ -48,8 +52,10 @@ and you set their status yourself.
 The command watches the files of the definitions and applies changes like
 "argoperator generate | kubectl apply -f -". Ctrl-C ends it and removes everything.
 
-The program argoperator-dev, which has the API server, must be next to argoperator
-or on the PATH.
+The API server is Kubernetes' own if the program argoperator-dev is next to
+argoperator or on the PATH. Otherwise it is one in memory: it validates, checks
+permissions and admission policies, and kubectl works, but controllers only write
+the status of workloads and create no Pods.
 
 Custom code of a definition runs on this machine with your permissions, or with
 --runner docker in its image. It runs only if you say so: argoperator asks on a
@@ -60,14 +66,14 @@ terminal, also when the code changes, and otherwise needs --run-logic.`,
   # Run an operator with its own code
   argoperator dev -f . --run-logic
 
-  # Show a failing test
-  argoperator dev -f . --test drift`,
+  # Open the page at a test
+  argoperator dev -f . --test first-steps`,
 		Args: from.paths,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if slices.Contains(from.names, "-") {
 				return usagef("dev reads files only, got -f -")
 			}
-			err := interruptible(cmd.Context(), func(ctx context.Context) error { return runDev(ctx, s, &from, flags) })
+			err := interruptibleServer(cmd.Context(), func(ctx context.Context) error { return runDev(ctx, s, &from, flags) })
 			if errors.As(err, new(interrupted)) { // the usual way to end it
 				return nil
 			}
@@ -77,6 +83,8 @@ terminal, also when the code changes, and otherwise needs --run-logic.`,
 	from.register(cmd)
 	cmd.Flags().IntVar(&flags.port, "port", 0, "port of the page on localhost (default any free port)")
 	cmd.Flags().BoolVar(&flags.controllers, "controllers", true, "run the controllers of workloads, and make Pods ready")
+	cmd.Flags().StringVar(&flags.apiServer, "api-server", "",
+		"API server: kubernetes, or memory (default kubernetes if argoperator-dev is there)")
 	cmd.Flags().StringVar(&flags.test, "test", "", "open the page at this test")
 	flags.programs.register(cmd)
 	return cmd
@@ -94,6 +102,10 @@ type development struct {
 	programs  *consent
 	given     bool // the programs of the definition may run
 	failing   int  // record of the last line, of a trigger that tries again
+
+	loading sync.Mutex       // of what follows
+	objects []map[string]any // that were applied last, or rejected
+	running bool             // operators run
 }
 
 func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) error {
@@ -101,65 +113,120 @@ func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) e
 	if err != nil {
 		return err
 	}
-	result, _, err := from.operators(s, argoperator.Options{})
-	if err != nil {
+	d := &development{s: s, from: from, flags: flags, programs: flags.programs.consent(s, from)}
+	d.project = &devProject{s: s, from: from, runner: d.programs}
+	result, err := d.read(ctx)
+	if err != nil && (!errors.Is(err, errFindings) || !d.project.defines()) {
 		return err
 	}
-	programs := flags.programs.consent(s, from)
-	programs.note(result.Objects())
-	given, err := programs.optional(ctx)
-	if err != nil {
+	if err := d.project.has(flags.test); err != nil {
 		return err
+	}
+	session, err := openDevSession(from.names, flags.port)
+	if err != nil {
+		return usagef("%w", err)
 	}
 	executable, err := os.Executable()
 	if err == nil {
 		executable, err = filepath.EvalSymlinks(executable) // a plugin of kubectl is a link
 	}
 	if err != nil {
-		return fmt.Errorf("finding this program: %w", err)
+		return errors.Join(fmt.Errorf("finding this program: %w", err), session.close())
 	}
-	s.say("starting the API server")
-	cluster, err := devcluster.Start(ctx, from.path(), executable, devcluster.Options{Controllers: flags.controllers})
-	if errors.Is(err, process.ErrNotFound) {
-		return usagef("%w, and it is not next to argoperator: a release has both; in a clone of argoperator, run make dev", err)
-	}
+	server, err := flags.start(ctx, s, from, executable)
 	if err != nil {
-		return err
+		return errors.Join(err, session.close())
 	}
-	d := &development{
-		s: s, from: from, flags: flags, programs: programs, given: given, project: &devProject{s: s, from: from, runner: programs},
+	return errors.Join(d.run(ctx, server, session, result, seen), session.close(), server.Stop())
+}
+
+// read reads the definitions and prints their findings; errFindings: there are errors. It asks
+// for the consent to run their programs.
+func (d *development) read(ctx context.Context) (argoperator.Result, error) {
+	result, sources, err := d.from.generateAll(d.s, argoperator.Options{})
+	if err == nil {
+		err = report(d.s, sources, d.from.countWarnings(d.s, result.Findings))
 	}
-	return errors.Join(d.run(ctx, cluster, result, seen), cluster.Stop())
+	if err == nil {
+		d.programs.note(result.Objects())
+		d.given, err = d.programs.optional(ctx) // without consent, the operator runs and its programs do not
+	}
+	return result, err
+}
+
+// The values of --api-server.
+const (
+	kubernetesServer = "kubernetes"
+	memoryServer     = "memory"
+)
+
+// start starts the API server that the flags name: by default that of Kubernetes if its
+// program is there.
+func (f devFlags) start(ctx context.Context, s streams, from *sourceFlags, executable string) (devcluster.Server, error) {
+	switch f.apiServer {
+	case "", kubernetesServer:
+		s.say("starting the API server")
+		server, err := devcluster.Start(ctx, from.path(), executable, devcluster.Options{Controllers: f.controllers})
+		switch {
+		case err == nil:
+			return server, nil
+		case !errors.Is(err, process.ErrNotFound):
+			return nil, err
+		case f.apiServer != "":
+			return nil, usagef("%w, and it is not next to argoperator: a release has both; in a clone of argoperator, run make dev", err)
+		}
+		s.say("%v, and it is not next to argoperator: the API server is one in memory, which differs from that of Kubernetes", err)
+	case memoryServer:
+	default:
+		return nil, usagef("--api-server is %s or %s, got %q", kubernetesServer, memoryServer, f.apiServer)
+	}
+	var options apiserver.Options
+	if f.controllers {
+		options.Ready = testsuite.ReadyStatus
+	}
+	return apiserver.Start(options)
 }
 
 // run runs the operators until the context ends. The fingerprint is that of their files.
-func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, result argoperator.Result, seen uint64) error {
+func (d *development) run(
+	ctx context.Context, server devcluster.Server, session *devSession, result argoperator.Result, seen uint64,
+) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var err error
-	if d.installer, err = devcluster.NewInstaller(cluster.Config); err != nil {
+	_, access := server.Access()
+	kubeconfig, err := session.kubeconfig(server)
+	if err != nil {
 		return err
 	}
-	if d.live, err = live.New(live.Inputs{Server: cluster.Config, Runner: d.programs}); err != nil {
+	if d.installer, err = devcluster.NewInstaller(access); err != nil {
+		return err
+	}
+	if d.live, err = live.New(live.Inputs{Server: access, Runner: d.programs}); err != nil {
 		return err
 	}
 	defer d.live.Stop()
-	d.page, err = page.New(page.Inputs{
+	d.page = page.New(page.Inputs{
 		Live: d.live, Installer: d.installer, Project: d.project,
-		Server: cluster.Config.Host, Kubeconfig: cluster.Kubeconfig, Version: release.Read().Version,
-	}, d.flags.port)
-	if err != nil {
-		return usagef("%w", err)
-	}
+		Server: access.Host, Kubeconfig: kubeconfig, Version: release.Read().Version,
+		Reset: func(context.Context) error { return d.reset(ctx) },
+	}, session.listener, session.Token)
 	defer d.page.Close()
 	serving := make(chan error, 1)
 	go func() { serving <- d.page.Serve() }()
 	listener, remove := d.live.Listen()
 	defer remove()
-	if err := d.load(ctx, result); err != nil {
+	if result.Findings.HasErrors() {
+		d.s.say("the definition has errors: the operator starts when they are corrected")
+		err = d.show(result, page.Waiting, "")
+	} else {
+		err = d.load(ctx, result)
+	}
+	if err != nil && !errors.Is(err, errRejected) {
 		return err
 	}
-	d.greet(cluster)
+	if err := d.greet(kubeconfig); err != nil {
+		return err
+	}
 	go d.watch(ctx, seen)
 	for {
 		select {
@@ -167,62 +234,106 @@ func (d *development) run(ctx context.Context, cluster *devcluster.Cluster, resu
 			return nil
 		case err := <-serving:
 			return err
-		case <-cluster.Ended():
+		case <-server.Ended():
 			if ctx.Err() != nil {
 				return nil
 			}
-			return cluster.Err()
+			return server.Err()
 		case <-listener.Ready():
 			for _, m := range listener.Take() {
-				d.log(m)
+				if err := d.log(m); err != nil {
+					return err
+				}
 			}
 		}
 	}
 }
 
 // greet prints where the page and the API server are.
-func (d *development) greet(cluster *devcluster.Cluster) {
+func (d *development) greet(kubeconfig string) error {
 	address := d.page.URL()
 	if d.flags.test != "" {
 		address += "&test=" + url.QueryEscape(d.flags.test)
 	}
-	terminal.Fprintf(d.s.out, "page:    %s\nkubectl: export KUBECONFIG=%s\n\n", address, cluster.Kubeconfig)
+	_, err := terminal.Fprintf(d.s.out, "page:    %s\nkubectl: export KUBECONFIG=%s\n\n", address, kubeconfig)
+	return err
 }
 
-// load installs operators and runs them.
+// errRejected reports that the API server rejected the operator, which the page shows.
+var errRejected = errors.New("the API server rejected the operator")
+
+// load installs operators and runs them. With the same objects as before, they run on.
 func (d *development) load(ctx context.Context, result argoperator.Result) error {
-	if err := d.install(ctx, result); err != nil {
-		return err
-	}
-	if err := d.live.Load(ctx, result); err != nil {
-		return err
-	}
-	return d.show(result, result.Findings)
+	d.loading.Lock()
+	defer d.loading.Unlock()
+	return d.loadLocked(ctx, result, false)
 }
 
-// install applies the objects of operators.
-func (d *development) install(ctx context.Context, result argoperator.Result) error {
+func (d *development) loadLocked(ctx context.Context, result argoperator.Result, again bool) error {
 	var objects []map[string]any
 	for _, b := range result.Bundles() {
 		for _, document := range b.Documents() {
 			objects = append(objects, document.Fields)
 		}
 	}
-	if err := d.installer.Prepare(ctx, objects, result.Kinds()); err != nil {
+	if d.running && !again && reflect.DeepEqual(objects, d.objects) {
+		return d.show(result, page.Applied, "")
+	}
+	d.objects = objects
+	changed, err := d.install(ctx, result, objects)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		d.running = false // with these objects
+		d.s.say("%v", err)
+		d.live.Fail(err.Error())
+		if d.live.Loaded() == 0 {
+			return errors.Join(errRejected, d.show(result, page.Rejected, err.Error()))
+		}
+		d.page.DefineFindings(result.Findings, page.Status{State: page.Rejected, Text: err.Error(), Time: time.Now()})
+		return errRejected
+	}
+	d.running = true
+	d.live.Note(fmt.Sprintf("%d of %d objects of the operator applied", changed, len(objects)))
+	if err := d.live.Load(ctx, result); err != nil {
 		return err
+	}
+	return d.show(result, page.Applied, "")
+}
+
+// reset deletes the kinds of the operators with all custom resources, and loads the definition
+// again.
+func (d *development) reset(ctx context.Context) error {
+	result, err := d.read(ctx)
+	if err != nil {
+		return fmt.Errorf("the definition has errors: %w", err)
+	}
+	d.loading.Lock()
+	defer d.loading.Unlock()
+	d.live.Stop() // its operators would make the objects again
+	if err := d.installer.Forget(ctx, d.objects); err != nil {
+		return err
+	}
+	return d.loadLocked(ctx, result, true)
+}
+
+// install applies the objects of operators, and returns how many of them it changed.
+func (d *development) install(ctx context.Context, result argoperator.Result, objects []map[string]any) (int, error) {
+	if err := d.installer.Prepare(ctx, objects, result.Kinds()); err != nil {
+		return 0, err
 	}
 	changed := 0
 	for _, o := range objects {
 		action, err := d.installer.Apply(ctx, o)
 		if err != nil {
-			return fmt.Errorf("the API server rejected %v %s: %w", o["kind"], nameOf(o), err)
+			return changed, fmt.Errorf("the API server rejected %v %s: %w", o["kind"], nameOf(o), err)
 		}
 		if action != devcluster.Unchanged {
 			changed++
 		}
 	}
-	d.live.Note(fmt.Sprintf("%d of %d objects of the operator applied", changed, len(objects)))
-	return nil
+	return changed, nil
 }
 
 func nameOf(o map[string]any) string {
@@ -232,8 +343,11 @@ func nameOf(o map[string]any) string {
 }
 
 // show shows operators on the page, with the findings of their files.
-func (d *development) show(result argoperator.Result, findings diag.List) error {
-	out := page.Definition{Findings: findings, Files: []string{}, RunLogic: d.given}
+func (d *development) show(result argoperator.Result, state page.State, text string) error {
+	out := page.Definition{
+		Findings: result.Findings, Files: []string{}, Operators: []page.Operator{}, RunLogic: d.given || len(result.Operators) == 0,
+		Status: page.Status{State: state, Text: text, Time: time.Now()},
+	}
 	files, err := d.project.Files()
 	if err != nil {
 		return err
@@ -244,7 +358,7 @@ func (d *development) show(result argoperator.Result, findings diag.List) error 
 	graphs := result.Graphs()
 	for i, o := range result.Operators {
 		var svg strings.Builder
-		if err := graphs[i].SVG(&svg); err != nil {
+		if err := graphs[i].Folded().SVG(&svg); err != nil {
 			return err
 		}
 		kind := o.Kind()
@@ -276,23 +390,18 @@ func (d *development) watch(ctx context.Context, seen uint64) {
 
 // reload applies changed definitions. With errors, the operators run on as they were.
 func (d *development) reload(ctx context.Context) {
-	result, sources, err := d.from.generate(d.s, argoperator.Options{})
-	if err == nil {
-		err = report(d.s, sources, result.Findings)
-	}
-	if err == nil {
-		d.programs.note(result.Objects())
-		d.given, err = d.programs.optional(ctx) // without consent, the operator runs and its programs do not
-	}
+	before := d.live.Loaded()
+	result, err := d.read(ctx)
 	if err == nil {
 		err = d.load(ctx, result)
 	}
 	switch {
-	case err == nil:
+	case err == nil && d.live.Loaded() != before:
 		d.live.Note("the definition changed, and the operator runs with it")
+	case err == nil || errors.Is(err, errRejected):
 	case errors.Is(err, errFindings):
 		d.live.Note("the definition changed and has errors; the operator runs on as it was")
-		d.page.DefineFindings(result.Findings)
+		d.page.DefineFindings(result.Findings, page.Status{State: page.Errors, Time: time.Now()})
 	case ctx.Err() == nil:
 		d.live.Note(err.Error())
 	}
@@ -306,10 +415,10 @@ func title(r *live.Summary) string {
 }
 
 // log prints a record as a line.
-func (d *development) log(m live.Message) {
+func (d *development) log(m live.Message) error {
 	r := m.Record
-	if r == nil || r.State == live.StateRunning && (r.Text == "" || d.failing == r.ID) {
-		return
+	if r == nil || r.Moved || r.State == live.StateRunning && (r.Text == "" || d.failing == r.ID) {
+		return nil
 	}
 	d.failing = 0
 	if r.State == live.StateRunning {
@@ -332,5 +441,6 @@ func (d *development) log(m live.Message) {
 	if r.Text != "" {
 		line += "  " + r.Text
 	}
-	terminal.Fprintf(d.s.out, "%s\n", line)
+	_, err := terminal.Fprintf(d.s.out, "%s\n", line)
+	return err
 }

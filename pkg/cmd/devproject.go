@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
@@ -31,6 +33,31 @@ type devProject struct {
 func (p *devProject) definitions() ([]argoperator.Source, error) {
 	sources, _, err := p.from.read(p.s.in)
 	return slices.DeleteFunc(sources, func(s argoperator.Source) bool { return !argoperator.Defines(s) }), err
+}
+
+// defines reports whether there is a definition, valid or not.
+func (p *devProject) defines() bool {
+	sources, err := p.definitions()
+	return err == nil && len(sources) > 0
+}
+
+// has returns an error if there is no test of a name; empty: none is wanted.
+func (p *devProject) has(test string) error {
+	if test == "" {
+		return nil
+	}
+	tests, err := p.Tests()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range tests {
+		if t.Name == test {
+			return nil
+		}
+		names = append(names, t.Name)
+	}
+	return usagef("no test is named %q; the tests are: %s", test, cmp.Or(strings.Join(names, ", "), "none"))
 }
 
 // Files implements page.Project.

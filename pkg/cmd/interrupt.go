@@ -26,13 +26,25 @@ func (i interrupted) Error() string { return "interrupted: " + i.signal.String()
 // the process just ended. A signal cancels its context, and the process ends after
 // the cleanup; a second signal ends it at once.
 func interruptible(ctx context.Context, work func(ctx context.Context) error) error {
+	return interruptibleBy(ctx, work, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+}
+
+// interruptibleServer is interruptible for work that serves clients: one that goes away while it
+// gets an answer causes SIGPIPE, too. The work has to end when it cannot write its output.
+func interruptibleServer(ctx context.Context, work func(ctx context.Context) error) error {
+	signal.Ignore(syscall.SIGPIPE)
+	defer signal.Reset(syscall.SIGPIPE)
+	return interruptibleBy(ctx, work, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+func interruptibleBy(ctx context.Context, work func(ctx context.Context) error, by ...os.Signal) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	signals := make(chan os.Signal, 1)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE} {
+	for _, s := range by {
 		if s == os.Interrupt || !signal.Ignored(s) { // nohup ignores SIGHUP
 			signal.Notify(signals, s)
 		}

@@ -154,12 +154,21 @@ func (f *sourceFlags) source(name, dir string, data []byte, lenient bool) ([]arg
 // generate reads the definitions and generates their operators. Missing files are
 // among the findings. It counts the warnings and leaves them out.
 func (f *sourceFlags) generate(s streams, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
+	result, sources, err := f.generateAll(s, options)
+	if err == nil {
+		result.Findings = f.countWarnings(s, result.Findings)
+	}
+	return result, sources, err
+}
+
+// generateAll is generate with all findings.
+func (f *sourceFlags) generateAll(s streams, options argoperator.Options) (argoperator.Result, []argoperator.Source, error) {
 	sources, missing, err := f.read(s.in)
 	if err != nil {
 		return argoperator.Result{}, nil, err
 	}
 	result, err := argoperator.Generate(sources, options)
-	result.Findings = f.countWarnings(s, f.withMissing(result.Findings, missing, sources))
+	result.Findings = f.withMissing(result.Findings, missing, sources)
 	return result, sources, err
 }
 

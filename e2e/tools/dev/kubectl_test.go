@@ -11,6 +11,28 @@ import (
 // TestKubectl uses the operator with kubectl as on a cluster.
 func TestKubectl(t *testing.T) {
 	s := start(t, "-f", memcached)
+	useKubectl(t, s)
+	s.kubectlIn("apiVersion: cache.example.com/v1alpha1\nkind: Memcached\nmetadata: {name: memcached}\nspec: {size: 3}\n", "apply", "-f", "-")
+	s.kubectl("wait", "--for=jsonpath={.status.readyReplicas}=3", "--timeout=120s", "memcached/memcached")
+	if out := s.kubectl("get", "deployment", "memcached"); !strings.Contains(out, "3/3") {
+		t.Errorf("kubectl get deployment: %s", out)
+	}
+	s.kubectl("delete", "memcached", "--all")
+	eventually(t, "Pods", "", func() string { return s.kubectl("get", "pods", "-o", "name") })
+}
+
+// TestMemory does the same on the API server in memory.
+func TestMemory(t *testing.T) {
+	s := start(t, "-f", memcached, "--api-server", "memory")
+	useKubectl(t, s)
+	s.kubectlIn("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: x}]}\n", "apply", "-f", "-")
+	if out, err := s.try("", "logs", "p"); err == nil || !strings.Contains(out, "runs no containers") {
+		t.Errorf("kubectl logs: %v\n%s", err, out)
+	}
+}
+
+func useKubectl(t *testing.T, s *session) {
+	t.Helper()
 	sample := memcached + "/samples/memcached.yaml"
 	contains := func(want string, args ...string) {
 		t.Helper()
@@ -24,7 +46,6 @@ func TestKubectl(t *testing.T) {
 	contains("SIZE   READY REPLICAS   READY", "get", "memcached")
 	contains("all children are ready", "describe", "memcached", "memcached")
 	contains("Ready", "events", "--for", "memcached/memcached")
-	contains("3/3", "get", "deployment", "memcached")
 	contains("unchanged", "apply", "-f", sample)
 	contains("serverside-applied", "apply", "--server-side", "--force-conflicts", "-f", sample)
 
@@ -78,7 +99,6 @@ func TestKubectl(t *testing.T) {
 	// deletion
 	s.kubectl("delete", "memcached", "--all")
 	s.kubectl("wait", "--for=delete", "--timeout=120s", "deployment/memcached")
-	eventually(t, "Pods", "", func() string { return s.kubectl("get", "pods", "-o", "name") })
 	s.kubectl("create", "namespace", "team")
 	s.kubectlIn(resource("cache", "{size: 1}"), "apply", "-n", "team", "-f", "-")
 	s.kubectl("wait", "--for=condition=Ready", "--timeout=120s", "memcached/cache", "-n", "team")

@@ -2,13 +2,11 @@ package dev
 
 import (
 	"fmt"
-	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
 // TestPage creates a custom resource in the page and follows it until it is ready.
@@ -18,6 +16,8 @@ func TestPage(t *testing.T) {
 	p.sees("[data-test=connection]", "Connected")
 	p.sees("[data-test=operators]", "memcached", "Memcached", "direct")
 	p.observeGraph()
+	p.sees("[data-test=definition]", "Applied")
+	p.click("[data-test=timeline-all]")
 
 	p.click("[data-test=new-object]")
 	p.until("the sample", "("+editorView+")?.state.doc.toString().includes('kind: Memcached')")
@@ -26,7 +26,7 @@ func TestPage(t *testing.T) {
 	p.sees("[data-test=tree-row].ready-True", "Deployment", "3 of 3 ready")
 	p.sees("[data-test=tree-row].ready-True", "Pod", "Running")
 	p.sees("[data-test=timeline-row].type-action", "You applied Memcached")
-	p.sees("[data-test=timeline-row].type-event", "ADD Memcached default/memcached")
+	p.sees("[data-test=timeline-row].type-event", "ADD Memcached memcached")
 
 	p.click("[data-test=timeline-row].type-delivery", "child-deployment", "PATCH Deployment default/memcached", "201")
 	p.sees("[data-test=details] h2", "child-deployment", "Done")
@@ -48,8 +48,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestConnectionLost ends the command while its page is open, and starts it again: the
-// page must not use the new session with the token of the old one.
+// TestConnectionLost ends the command while its page is open, and starts it again: the page
+// goes on with the new session, which does not have the objects of the old one.
 func TestConnectionLost(t *testing.T) {
 	s := start(t, "-f", memcached)
 	p := newBrowser(t).open(s.url)
@@ -61,16 +61,64 @@ func TestConnectionLost(t *testing.T) {
 	p.sees("[data-test=messages] [role=alert]", "The page shows the last known state")
 	p.sees(object("Memcached", "web"))
 
-	u, err := url.Parse(s.url)
+	again := start(t, "-f", memcached)
+	if again.url != s.url || again.kubeconfig != s.kubeconfig {
+		t.Errorf("the second session is at %s with %s, the first was at %s with %s", again.url, again.kubeconfig, s.url, s.kubeconfig)
+	}
+	p.sees("[data-test=connection]", "Connected")
+	p.seesNo(object("Memcached", "web"))
+}
+
+// TestStory follows a change in the folded timeline: what it led to is one line, which is red if
+// the API server rejected something for good.
+func TestStory(t *testing.T) {
+	dir := copyOf(t, "examples/memcached")
+	s := start(t, "-f", dir)
+	p := newBrowser(t).open(s.url)
+	s.kubectlIn(resource("web", "{size: 1}"), "create", "-f", "-")
+	p.sees(object("Memcached", "web") + ".ready-True")
+	p.sees("[data-test=timeline-row].type-event.state-done", "ADD Memcached web", "by kubectl", "events", "writes")
+	if rows := p.texts("[data-test=timeline-row].type-delivery"); len(rows) > 0 {
+		t.Errorf("triggers are not folded: %s", rows)
+	}
+	file := filepath.Join(dir, "operator.yaml")
+	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again := start(t, "-f", memcached, "--port", u.Port())
-	p.sees("[data-test=connection]", "Not allowed")
-	p.sees("[data-test=messages] [role=alert]", "Open the address that argoperator dev printed")
-	p.do(chromedp.Navigate(again.url))
-	p.sees("[data-test=connection]", "Connected")
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(data), "kubernetes.io/instance:", "kubernetes.io/of:")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("[data-test=timeline-row].state-failed", "field is immutable")
+	p.click("[data-test=timeline-failures]")
+	p.click("[data-test=timeline-row].state-failed .twist")
+	p.sees("[data-test=timeline-row].state-failed.child", "child-deployment", "422")
+}
+
+// TestRejected changes a definition so that the API server rejects it, and starts over.
+func TestRejected(t *testing.T) {
+	dir := copyOf(t, "examples/memcached")
+	s := start(t, "-f", dir)
+	p := newBrowser(t).open(s.url)
+	s.kubectlIn(resource("web", "{size: 1}"), "create", "-f", "-")
+	p.sees(object("Memcached", "web") + ".ready-True")
+	file := filepath.Join(dir, "operator.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.Replace(string(data), "- name: v1alpha1", "- name: v1beta1", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.sees("[data-test=definition]", "Definition rejected")
+	p.sees("[data-test=messages] [role=alert]", "missing from spec.versions", "The previous definition still runs")
+	value[bool](p, "(window.confirm = () => true) && true")
+	p.click("[data-test=reset]")
+	p.sees("[data-test=definition]", "Applied")
 	p.seesNo(object("Memcached", "web"))
+	if out := s.kubectl("get", "crd", "memcacheds.cache.example.com", "-o", "jsonpath={.spec.versions[*].name}"); out != "v1beta1" {
+		t.Errorf("the versions are %s", out)
+	}
 }
 
 // observeGraph notes the nodes of the event flow that light up.
@@ -115,6 +163,7 @@ func TestFaults(t *testing.T) {
 	s := start(t, "-f", memcached)
 	p := newBrowser(t).open(s.url)
 	p.sees("[data-test=connection]", "Connected")
+	p.click("[data-test=timeline-all]")
 	idle := func() { p.t.Helper(); p.sees("[data-test=pending]", "Idle") }
 	fault := func(name string, test func(t *testing.T)) {
 		p.run(name, func(t *testing.T) {
@@ -129,7 +178,7 @@ func TestFaults(t *testing.T) {
 		p.sees("#graph .off-label", "down")
 		p.apply(resource("down", "{size: 1}"))
 		p.sees("[data-test=pending]", "waiting")
-		p.sees("[data-test=timeline-row].type-event", "ADD Memcached default/down")
+		p.sees("[data-test=timeline-row].type-event", "ADD Memcached down")
 		if rows := p.texts(object("Deployment", "down")); len(rows) > 0 {
 			t.Errorf("the operator works while its Sensor is down: %s", rows)
 		}
@@ -142,7 +191,7 @@ func TestFaults(t *testing.T) {
 		p.turn("loseEvents", true)
 		p.sees("#graph .off-label", "loses events")
 		p.apply(resource("lost", "{size: 1}"))
-		p.sees("[data-test=timeline-row].state-lost", "ADD Memcached default/lost")
+		p.sees("[data-test=timeline-row].state-lost", "ADD Memcached lost")
 		p.turn("loseEvents", false)
 		idle()
 		if rows := p.texts(object("Deployment", "lost")); len(rows) > 0 {
@@ -181,7 +230,7 @@ func TestFaults(t *testing.T) {
 		p.sees("[data-test=doc-object][aria-selected=true]", "Deployment down")
 		p.replace("  replicas: 1\n  revisionHistoryLimit", "  replicas: 4\n  revisionHistoryLimit")
 		p.click("[data-test=apply]")
-		p.sees("[data-test=timeline-row]", "UPDATE Deployment default/down", "spec.replicas")
+		p.sees("[data-test=timeline-row]", "UPDATE Deployment down", "spec.replicas")
 		eventually(t, "replicas", "1", func() string {
 			return s.kubectl("get", "deployment", "down", "-o", "jsonpath={.spec.replicas}")
 		})
@@ -192,7 +241,7 @@ func TestFaults(t *testing.T) {
 		p.apply(resource("again", "{size: 1}"))
 		p.sees(object("Memcached", "again") + ".ready-True")
 		idle()
-		newest := value[string](p, "all(%s, %s).map((e) => e.dataset.record).sort((a, b) => b - a)[0]", "[data-test=timeline-row].type-event", "Memcached default/again")
+		newest := value[string](p, "all(%s, %s).map((e) => e.dataset.record).sort((a, b) => b - a)[0]", "[data-test=timeline-row].type-event", "Memcached again")
 		p.click("[data-test=timeline-row][data-record='" + newest + "']")
 		p.sees("[data-test=details] h2", "UPDATE Memcached default/again")
 		versions := func() string {
@@ -201,7 +250,7 @@ func TestFaults(t *testing.T) {
 		before := versions()
 		p.click("[data-test=timeline-clear]")
 		p.click("[data-test=redeliver]")
-		p.sees("[data-test=timeline-row].type-event", "UPDATE Memcached default/again")
+		p.sees("[data-test=timeline-row].type-event", "UPDATE Memcached again")
 		idle()
 		if after := versions(); after != before {
 			t.Errorf("resource versions %s, want %s", after, before)

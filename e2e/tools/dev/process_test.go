@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestNothingIsLeft ends the command in the ways that users and machines do. The API
@@ -20,14 +21,15 @@ func TestNothingIsLeft(t *testing.T) {
 			if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("the directory of the kubeconfig: %v, %v, want 0700", info, err)
 			}
+			if info, err := os.Stat(s.kubeconfig); err != nil || info.Mode().Perm() != 0o600 {
+				t.Errorf("the kubeconfig: %v, %v, want 0600", info, err)
+			}
 			server := s.server()
 			s.stop(signal)
 			if code := s.cmd.ProcessState.ExitCode(); code != 0 {
 				t.Errorf("exit code %d, want 0:\n%s", code, s.said())
 			}
-			if _, err := os.Stat(dir); !os.IsNotExist(err) {
-				t.Errorf("%s is left: %v", dir, err)
-			}
+			s.left(t, s.kubeconfig)
 			if runs(server) {
 				t.Error("the API server runs on")
 			}
@@ -38,13 +40,41 @@ func TestNothingIsLeft(t *testing.T) {
 // TestKilled kills the command, which cannot clean up. The API server notices it.
 func TestKilled(t *testing.T) {
 	s := start(t, "-f", memcached)
-	dir := filepath.Dir(s.kubeconfig)
 	server := s.server()
 	s.stop(os.Kill)
 	eventually(t, "the API server runs", "false", func() string { return fmt.Sprint(runs(server)) })
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("%s is left: %v", dir, err)
+	s.left(t)
+}
+
+// left fails if one of the files is left, or a directory of the API server.
+func (s *session) left(t *testing.T, files ...string) {
+	t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(s.temporary, "argoperator-dev*"))
+	if err != nil {
+		t.Fatal(err)
 	}
+	for _, path := range append(dirs, files...) {
+		if _, err := os.Stat(path); !os.IsNotExist(err) {
+			t.Errorf("%s is left: %v", path, err)
+		}
+	}
+}
+
+// TestServerKilled kills the API server, as a machine without memory does. Its keys must not stay.
+func TestServerKilled(t *testing.T) {
+	s := start(t, "-f", memcached)
+	if out, err := exec.Command("kill", "-9", s.server()).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+		t.Fatal("the command runs on")
+	}
+	if code := s.cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("exit code %d, want 3:\n%s", code, s.said())
+	}
+	s.left(t, s.kubeconfig)
 }
 
 // server returns the number of the process with the API server.
@@ -135,17 +165,29 @@ func TestWithoutControllers(t *testing.T) {
 	s.kubectl("wait", "--for=delete", "--timeout=120s", "deployment/memcached")
 }
 
-// TestBrokenDefinition prints findings and starts nothing.
+// TestBrokenDefinition starts with findings, and goes on when they are corrected.
 func TestBrokenDefinition(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "operator.yaml")
-	if err := os.WriteFile(file, []byte("apiVersion: argoperator.dev/v1alpha1\nkind: Operator\nmetadata: {name: web}\nspec: {}\n"), 0o644); err != nil {
+	dir := copyOf(t, "examples/memcached")
+	file := filepath.Join(dir, "operator.yaml")
+	data, err := os.ReadFile(file)
+	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("../../../bin/argoperator", "dev", "-f", file)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if cmd.ProcessState.ExitCode() != 1 || len(out) > 0 || !strings.Contains(stderr.String(), "operator.yaml:4:") {
-		t.Errorf("exit code %d (%v), stdout %q, stderr:\n%s", cmd.ProcessState.ExitCode(), err, out, &stderr)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
+	write(strings.Replace(string(data), "kind: Memcached", "kindd: Memcached", 1))
+	s := start(t, "-f", dir)
+	for _, want := range []string{"operator.yaml:", `unknown key "kindd"`, "the operator starts when they are corrected"} {
+		eventually(t, want, "true", func() string { return fmt.Sprint(strings.Contains(s.said(), want)) })
+	}
+	write(string(data))
+	eventually(t, "the operator runs", "true", func() string {
+		return fmt.Sprint(strings.Contains(s.said(), "the operator runs with it"))
+	})
+	s.kubectl("apply", "-f", dir+"/samples/memcached.yaml")
+	s.ready("memcached/memcached")
 }

@@ -265,7 +265,7 @@ func TestHostileTexts(t *testing.T) {
 
 	p.click(object("Memcached", "hostile"))
 	p.sees("[data-test=details] .condition", "<img src=x onerror")
-	p.click("[data-test=timeline-row].type-event", "ADD Memcached default/hostile")
+	p.click("[data-test=timeline-row].type-event", "ADD Memcached hostile")
 	p.click("[data-test=details] [data-test=json] summary", "annotations")
 	p.sees("[data-test=details] [data-test=json]", "<img src=x onerror", "hacked")
 	p.click(object("Memcached", "hostile"))

@@ -17,12 +17,16 @@ import (
 // patience limits every wait; a loaded machine is slow.
 const patience = 2 * time.Minute
 
+// cacheOf names the test whose cache directory the environment has.
+const cacheOf = "ARGOPERATOR_TEST"
+
 // session is a running argoperator dev.
 type session struct {
 	t          *testing.T
 	cmd        *exec.Cmd
 	url        string // of the page, with its token
 	kubeconfig string
+	temporary  string // directory for temporary files
 	ended      chan struct{}
 
 	mu     sync.Mutex
@@ -37,6 +41,12 @@ func start(t *testing.T, args ...string) *session {
 		t.Fatal(err)
 	}
 	s := &session{t: t, cmd: exec.Command(program, append([]string{"dev"}, args...)...), ended: make(chan struct{})}
+	if os.Getenv(cacheOf) != t.Name() { // the sessions of one test have one cache
+		t.Setenv("XDG_CACHE_HOME", t.TempDir())
+		t.Setenv(cacheOf, t.Name())
+	}
+	s.temporary = t.TempDir()
+	s.cmd.Env = append(os.Environ(), "TMPDIR="+s.temporary)
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

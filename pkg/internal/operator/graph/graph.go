@@ -86,6 +86,9 @@ func (b *builder) arrow(from, to, label string) {
 	b.graph.Edges = append(b.graph.Edges, Edge{From: from, To: to, Label: label})
 }
 
+// customResources is the text of the box of the operator's own kind.
+const customResources = "custom resources"
+
 // changes adds the watched kinds, each once.
 func (b *builder) changes() {
 	seen := map[string]bool{}
@@ -97,7 +100,7 @@ func (b *builder) changes() {
 		case e.Related:
 			role = "related"
 		case e.Kind == b.plan.API.Kind && e.Selector == nil:
-			role = "custom resources"
+			role = customResources
 		}
 		id := "change_" + identifier(e.Kind.Plural+"_"+e.Kind.Group+"_"+role)
 		if seen[id] {

@@ -284,6 +284,72 @@ func (i *Installer) Delete(ctx context.Context, o *unstructured.Unstructured) er
 	return in.Delete(ctx, o.GetName(), metav1.DeleteOptions{PropagationPolicy: &background})
 }
 
+// Forget deletes the kinds of CustomResourceDefinitions with all their custom resources, whose
+// finalizers it removes: whoever would do that may not run.
+func (i *Installer) Forget(ctx context.Context, objects []map[string]any) error {
+	for _, fields := range objects {
+		if fields["kind"] != "CustomResourceDefinition" {
+			continue
+		}
+		if err := i.forget(ctx, &unstructured.Unstructured{Object: fields}); err != nil {
+			return err
+		}
+	}
+	i.mapper.Reset()
+	return nil
+}
+
+func (i *Installer) forget(ctx context.Context, crd *unstructured.Unstructured) error {
+	in, err := i.Resource(crd)
+	if err != nil {
+		return err
+	}
+	served, err := in.Get(ctx, crd.GetName(), metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := i.Delete(ctx, crd); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	spec, _, _ := unstructured.NestedMap(served.Object, "spec")
+	group, _, _ := unstructured.NestedString(spec, "group")
+	plural, _, _ := unstructured.NestedString(spec, "names", "plural")
+	versions, _, _ := unstructured.NestedSlice(spec, "versions")
+	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	defer stop()
+	for ; ; time.Sleep(20 * time.Millisecond) {
+		if _, err := in.Get(ctx, crd.GetName(), metav1.GetOptions{}); apierrors.IsNotFound(err) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("deleting CustomResourceDefinition %s: %w", crd.GetName(), err)
+		}
+		for _, v := range versions {
+			v, _ := v.(map[string]any)
+			name, _ := v["name"].(string)
+			i.release(ctx, schema.GroupVersionResource{Group: group, Version: name, Resource: plural})
+		}
+	}
+}
+
+// release removes the finalizers of all objects of a resource. What cannot be changed is tried
+// again.
+func (i *Installer) release(ctx context.Context, r schema.GroupVersionResource) {
+	list, err := i.client.Resource(r).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return
+	}
+	for _, o := range list.Items {
+		if len(o.GetFinalizers()) > 0 {
+			_, _ = i.client.Resource(r).Namespace(o.GetNamespace()).Patch(
+				ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{FieldManager: Manager},
+			)
+		}
+	}
+}
+
 // Event is an Event about an object.
 type Event struct {
 	Type    string `json:"type"`

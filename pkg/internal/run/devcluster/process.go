@@ -22,6 +22,18 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/base/process"
 )
 
+// Server is an API server for development.
+type Server interface {
+	// Access returns the kubeconfig of its administrator, as a file and for client-go.
+	Access() (kubeconfig string, config *rest.Config)
+	// Ended is closed when the server has ended.
+	Ended() <-chan struct{}
+	// Err returns why the server ended.
+	Err() error
+	// Stop ends the server and removes its files.
+	Stop() error
+}
+
 // Program is the name of the program with the API server.
 var Program = process.Server.Program
 
@@ -106,6 +118,9 @@ func (c *Cluster) await(ctx context.Context, ready <-chan string) error {
 	return nil
 }
 
+// Access implements Server.
+func (c *Cluster) Access() (kubeconfig string, config *rest.Config) { return c.Kubeconfig, c.Config }
+
 // Ended is closed when the program has ended.
 func (c *Cluster) Ended() <-chan struct{} { return c.ended }
 
@@ -122,7 +137,10 @@ func (c *Cluster) Stop() error {
 	_ = c.alive.Close()
 	select {
 	case <-c.ended:
-		return nil
+		if c.Kubeconfig == "" {
+			return nil
+		}
+		return os.RemoveAll(filepath.Dir(c.Kubeconfig)) // if somebody killed the program, it is still there
 	case <-time.After(stopTimeout):
 	}
 	_ = c.cmd.Process.Kill()

@@ -57,7 +57,7 @@ func New(in Inputs) (*Live, error) {
 	l.objects = newObjects(l.client, l.listens.tell)
 	l.recorder = &recorder{
 		objects: l.objects,
-		refuses: func() bool { return l.switches.get().Refuse },
+		refuses: func() int { code, _ := l.switches.refusal(); return code },
 		pending: l.Pending,
 		removed: map[string]bool{},
 	}
@@ -271,6 +271,9 @@ func (l *Live) note(state State, text string) {
 // Note records a message.
 func (l *Live) Note(text string) { l.note(StateDone, text) }
 
+// Fail records a failure of no trigger.
+func (l *Live) Fail(text string) { l.note(StateFailed, text) }
+
 // Act records what a user did.
 func (l *Live) Act(title string, about Object, nodes ...string) int {
 	one := Record{}
@@ -282,7 +285,15 @@ func (l *Live) Act(title string, about Object, nodes ...string) int {
 func (l *Live) Switches() Switches { return l.switches.get() }
 
 // Switch turns a switch on or off.
-func (l *Live) Switch(name string, on bool) error { return l.switches.set(name, on) }
+func (l *Live) Switch(name string, on bool) error {
+	if err := l.switches.set(name, on); err != nil {
+		return err
+	}
+	if l.switches.get().LoseEvents {
+		l.recorder.end("events were lost, and tests have no step for that")
+	}
+	return nil
+}
 
 // Resync does what the operators' CronWorkflows do at their intervals.
 func (l *Live) Resync(ctx context.Context) error {

@@ -34,7 +34,8 @@ type ObjectState struct {
 	Created    time.Time   `json:"created"`
 	Deleting   bool        `json:"deleting"`
 	Generation int64       `json:"generation"`
-	Ready      string      `json:"ready"` // True, False or Unknown; empty: the kind is never ready
+	Observed   int64       `json:"observed"` // generation that the status is of; 0: the status does not tell
+	Ready      string      `json:"ready"`    // True, False or Unknown; empty: the kind is never ready
 	Summary    string      `json:"summary"`
 	Columns    []Column    `json:"columns"`
 	Conditions []Condition `json:"conditions"`
@@ -288,6 +289,7 @@ func (s *objects) state(o *unstructured.Unstructured) ObjectState {
 		out.Primary, out.Operator = true, kind.operator
 		out.Columns = columnValues(kind.columns[o.GroupVersionKind().Version], o)
 	}
+	out.Observed, _, _ = unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	out.Ready, out.Summary = readiness(o, out.Conditions)
 	return out
 }

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"cmp"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -35,6 +37,7 @@ const (
 type Summary struct {
 	ID       int          `json:"id"`
 	Cause    int          `json:"cause"` // the event of a delivery; 0: none
+	Root     int          `json:"root"`  // the event with which everything began that led to this one; 0: none before
 	Time     time.Time    `json:"time"`
 	Duration Milliseconds `json:"duration"`
 	Type     Type         `json:"type"`
@@ -46,6 +49,8 @@ type Summary struct {
 	Nodes   []string      `json:"nodes"` // of the graph, in the order in which they are reached
 	Calls   []CallSummary `json:"calls"`
 	Skipped int           `json:"skipped"` // triggers whose filter rejected an event
+	By      string        `json:"by"`      // who made the change of an event, as a field manager; empty: an operator, or unknown
+	Moved   bool          `json:"-"`       // only its root has changed since it was sent
 }
 
 // complete makes lists empty that JSON would have as null.
@@ -99,6 +104,72 @@ type Record struct {
 	Attempts   []Attempt   `json:"attempts,omitempty"`   // of the trigger
 	Containers []Container `json:"containers,omitempty"` // of a Workflow
 	Rejected   []Record    `json:"rejected,omitempty"`   // deliveries of the event that the filter rejected
+
+	state string // of the object of an event, or of the Workflow that runs, by uid and resource version
+	key   string // of the custom resource of an event, or of the run of a worker: NAMESPACE.NAME
+}
+
+// maxAbout is how many events of a custom resource may come before the run of a worker ends.
+const maxAbout = 50
+
+// causeOf returns the event that a worker handled: the first one of the custom resource since that
+// of the run before, unless it shows what this run wrote; 0: there is none.
+func (r *records) causeOf(one *Record) int {
+	wrote, last := one.wrote(), r.ran[one.key]
+	for _, id := range r.about[one.key] {
+		if event := r.all[id]; id > last && event != nil && !slices.Contains(wrote, event.state) {
+			r.ran[one.key] = id
+			return id
+		}
+	}
+	return last
+}
+
+// rootOf returns with what a delivery or the run of a Workflow began; 0: that is unknown.
+func (r *records) rootOf(one *Record) int {
+	if one.Type == TypeWorkflow && one.Cause == 0 {
+		if root := r.made[one.state]; one.Root == 0 && r.all[root] != nil { // of the trigger that created it
+			one.Root = root
+			r.began[root] = append(r.began[root], one.ID)
+		}
+		return cmp.Or(one.Root, one.ID)
+	}
+	if cause := r.all[one.Cause]; cause != nil {
+		return cmp.Or(cause.Root, cause.ID)
+	}
+	return 0
+}
+
+// wrote returns the states of objects that the requests of a record made.
+func (r *Record) wrote() []string {
+	var out []string
+	add := func(calls []Call) {
+		for _, c := range calls {
+			if answer, ok := c.Answer.(map[string]any); ok && c.Method != http.MethodGet && c.Status < http.StatusMultipleChoices {
+				if state := stateOf(answer); state != "" {
+					out = append(out, state)
+				}
+			}
+		}
+	}
+	for _, a := range r.Attempts {
+		add(a.Calls)
+	}
+	for _, c := range r.Containers {
+		add(c.Calls)
+	}
+	return out
+}
+
+// stateOf returns the uid and the resource version of an object; empty: it has none.
+func stateOf(fields map[string]any) string {
+	metadata, _ := fields["metadata"].(map[string]any)
+	uid, _ := metadata["uid"].(string)
+	version, _ := metadata["resourceVersion"].(string)
+	if uid == "" || version == "" {
+		return ""
+	}
+	return uid + " " + version
 }
 
 // Attempt is one execution of a trigger.
@@ -142,10 +213,63 @@ type records struct {
 	order  []int         // events and records without a cause, the oldest first
 	caused map[int][]int // records of an event
 	tell   func(Summary)
+
+	made  map[string]int   // the root of what made a state of an object
+	shown map[string]int   // the event of a state
+	began map[int][]int    // what a root led to
+	about map[string][]int // the last events by the key of their custom resource
+	ran   map[string]int   // the event of the last run of a worker, by the same
 }
 
 func newRecords(tell func(Summary)) *records {
-	return &records{all: map[int]*Record{}, caused: map[int][]int{}, tell: tell}
+	return &records{
+		all: map[int]*Record{}, caused: map[int][]int{}, tell: tell, made: map[string]int{}, shown: map[string]int{}, began: map[int][]int{},
+		about: map[string][]int{}, ran: map[string]int{},
+	}
+}
+
+// link finds out what a record led to, and what led to it: a request of the operator makes a
+// state of an object, whose event is the next one. It returns the records that belong to another
+// root now. An event may be seen before the answer of the request that caused it.
+func (r *records) link(one *Record) []Summary {
+	if one.Type == TypeEvent {
+		if one.state == "" || r.shown[one.state] == one.ID {
+			return nil
+		}
+		r.shown[one.state] = one.ID
+		if one.key != "" {
+			last := append(r.about[one.key], one.ID)
+			r.about[one.key] = last[max(0, len(last)-maxAbout):]
+		}
+		if root := r.made[one.state]; root != 0 && root != one.ID && r.all[root] != nil {
+			one.Root = root
+			r.began[root] = append(r.began[root], one.ID)
+		}
+		return nil
+	}
+	root := r.rootOf(one)
+	if root == 0 {
+		return nil
+	}
+	var moved []Summary
+	for _, state := range one.wrote() {
+		r.made[state] = root
+		event := r.all[r.shown[state]]
+		if event == nil || event.Root != 0 || event.ID <= max(one.Cause, root) {
+			continue // a request that changed nothing answers with an earlier state
+		}
+		for _, id := range append(r.began[event.ID], event.ID) {
+			if below := r.all[id]; below != nil {
+				below.Root = root
+				r.began[root] = append(r.began[root], id)
+				again := below.Summary
+				again.Moved = true
+				moved = append(moved, again)
+			}
+		}
+		delete(r.began, event.ID)
+	}
+	return moved
 }
 
 // add stores a new record and returns its id.
@@ -157,12 +281,16 @@ func (r *records) add(one Record) int {
 	if one.Time.IsZero() {
 		one.Time = time.Now()
 	}
+	if one.Type == TypeWorkflow && one.key != "" {
+		one.Cause = r.causeOf(&one)
+	}
 	r.all[one.ID] = &one
 	if r.all[one.Cause] == nil { // none, or an event that is forgotten already
 		r.order = append(r.order, one.ID)
 	} else {
 		r.caused[one.Cause] = append(r.caused[one.Cause], one.ID)
 	}
+	moved := r.link(&one)
 	for len(r.order) > kept {
 		r.forget(r.order[0])
 		r.order = r.order[1:]
@@ -170,6 +298,9 @@ func (r *records) add(one Record) int {
 	summary := one.Summary
 	r.mu.Unlock()
 	r.tell(summary)
+	for _, s := range moved {
+		r.tell(s)
+	}
 	return one.ID
 }
 
@@ -177,6 +308,11 @@ func (r *records) forget(id int) {
 	for _, below := range r.caused[id] {
 		delete(r.all, below)
 	}
+	if one := r.all[id]; one != nil {
+		delete(r.shown, one.state)
+		delete(r.made, one.state)
+	}
+	delete(r.began, id)
 	delete(r.caused, id)
 	delete(r.all, id)
 }
@@ -189,12 +325,18 @@ func (r *records) update(id int, quiet bool, change func(*Record)) {
 		r.mu.Unlock()
 		return
 	}
+	root, state := one.Root, one.state
 	change(one)
 	one.complete()
+	one.Root, one.state = root, state
+	moved := r.link(one)
 	summary := one.Summary
 	r.mu.Unlock()
 	if !quiet {
 		r.tell(summary)
+	}
+	for _, s := range moved {
+		r.tell(s)
 	}
 }
 

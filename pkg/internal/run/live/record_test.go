@@ -94,11 +94,107 @@ func TestJSONOfRecords(t *testing.T) {
 	want := map[string]any{
 		"id": 4.0, "cause": 3.0, "duration": 1.234, "type": "delivery", "state": "done", "title": "child", "text": "", "operator": "",
 		"kind": "Web", "namespace": "default", "name": "a", "uid": "uid", "nodes": []any{}, "calls": []any{}, "skipped": 0.0,
+		"root": 0.0, "by": "",
 		"attempts": []any{map[string]any{"trigger": "child", "failure": "", "note": "", "calls": []any{map[string]any{
 			"method": "PATCH", "what": "", "status": 201.0, "duration": 0.0, "path": "", "contentType": "", "account": "", "body": map[string]any{"a": 1.0}, "answer": nil,
 		}}}},
 	}
 	if d := cmp.Diff(want, got, cmpopts.IgnoreMapEntries(func(key string, _ any) bool { return key == "time" })); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
+// written is a request that makes a state of an object.
+func written(uid, version string) Attempt {
+	return Attempt{Calls: []Call{{CallSummary: CallSummary{Method: "PATCH", Status: 200}, Answer: map[string]any{
+		"metadata": map[string]any{"uid": uid, "resourceVersion": version},
+	}}}}
+}
+
+// TestRoots follows what a change leads to.
+func TestRoots(t *testing.T) {
+	event := func(state string) Record {
+		one := recordOf(0, TypeEvent, StateDone, "UPDATE")
+		one.state = state
+		return one
+	}
+	delivery := func(cause int, attempts ...Attempt) Record {
+		one := recordOf(cause, TypeDelivery, StateDone, "child")
+		one.Attempts = attempts
+		return one
+	}
+	roots := func(r *records) map[int]int {
+		out := map[int]int{}
+		for _, s := range r.summaries() {
+			if s.Root != 0 {
+				out[s.ID] = s.Root
+			}
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		name string
+		play func(r *records)
+		want map[int]int
+	}{
+		{"the event of a request", func(r *records) {
+			first := r.add(event("a 1"))
+			r.add(delivery(first, written("b", "2")))
+			r.add(event("b 2"))
+		}, map[int]int{3: 1}},
+		{"an event before the answer of its request", func(r *records) {
+			first := r.add(event("a 1"))
+			id := r.add(recordOf(first, TypeDelivery, StateRunning, "child"))
+			r.add(event("b 2"))
+			r.replace(id, delivery(first, written("b", "2")))
+		}, map[int]int{3: 1}},
+		{"what that event led to comes along", func(r *records) {
+			first := r.add(event("a 1"))
+			id := r.add(recordOf(first, TypeDelivery, StateRunning, "child"))
+			second := r.add(event("b 2"))
+			r.add(delivery(second, written("a", "3")))
+			r.add(event("a 3"))
+			r.replace(id, delivery(first, written("b", "2")))
+		}, map[int]int{3: 1, 5: 1}},
+		{"a request that changed nothing", func(r *records) {
+			r.add(event("b 1")) // of a controller
+			second := r.add(event("a 2"))
+			r.add(delivery(second, written("b", "1")))
+		}, map[int]int{}},
+		{"a change of somebody else", func(r *records) {
+			first := r.add(event("a 1"))
+			r.add(delivery(first, written("b", "2")))
+			r.add(event("b 3"))
+		}, map[int]int{}},
+		{"a Workflow that a trigger created", func(r *records) {
+			first := r.add(event("a 1"))
+			r.add(delivery(first, written("w", "2")))
+			run := recordOf(0, TypeWorkflow, StateRunning, "reconcile")
+			run.state = "w 2"
+			id := r.add(run)
+			done := recordOf(0, TypeWorkflow, StateDone, "reconcile")
+			done.Containers = []Container{{Calls: written("b", "3").Calls}}
+			r.replace(id, done)
+			r.add(event("b 3"))
+		}, map[int]int{3: 1, 4: 1}},
+		{"the run of a worker", func(r *records) {
+			first := event("a 1")
+			first.key = "default.a"
+			r.add(first)
+			shown := event("a 2") // what the run writes is seen before it ends
+			shown.key = "default.a"
+			r.add(shown)
+			run := recordOf(0, TypeWorkflow, StateDone, "reconcile")
+			run.key, run.Containers = "default.a", []Container{{Calls: written("a", "2").Calls}}
+			r.add(run)
+		}, map[int]int{2: 1}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRecords(func(Summary) {})
+			tt.play(r)
+			if d := cmp.Diff(tt.want, roots(r)); d != "" {
+				t.Errorf("roots (-want +got):\n%s", d)
+			}
+		})
 	}
 }

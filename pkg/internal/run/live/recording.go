@@ -24,6 +24,7 @@ import (
 type Recording struct {
 	Steps []RecordedStep `json:"steps"`
 	YAML  string         `json:"yaml"`
+	Ended string         `json:"ended"` // why nothing more is recorded; empty: it goes on
 }
 
 // RecordedStep is one action.
@@ -45,12 +46,13 @@ type step struct {
 // sees what users did with any client, since it compares objects and not requests.
 type recorder struct {
 	objects *objects
-	refuses func() bool // the API server rejects the operators' writes
+	refuses func() int // the code with which the API server rejects the operators' writes; 0: it does not
 
 	mu       sync.Mutex
 	resource map[string]any // as created
 	uid      string
 	steps    []step
+	ended    string
 	removed  map[string]bool // paths that operators deleted
 	changed  time.Time       // of the last change or record
 	pending  func() int
@@ -103,7 +105,24 @@ func (r *recorder) requested(method, path string) {
 func (r *recorder) drop() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.resource, r.uid, r.steps, r.removed = nil, "", nil, map[string]bool{}
+	r.resource, r.uid, r.steps, r.ended, r.removed = nil, "", nil, "", map[string]bool{}
+}
+
+// end stops recording for a reason. What comes later would be no test of what happened.
+func (r *recorder) end(why string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.resource != nil && r.ended == "" {
+		r.expect()
+		r.ended = why
+	}
+}
+
+// begin starts with a custom resource that was there before.
+func (r *recorder) begin(cr *unstructured.Unstructured) {
+	r.resource, r.uid = asCreated(cr), string(cr.GetUID())
+	r.changed = time.Now()
+	r.add(step{name: "create the " + cr.GetKind(), action: "create", value: map[string]any{}})
 }
 
 // act adds a step that no object shows.
@@ -117,15 +136,18 @@ func (r *recorder) act(name, action string) {
 
 // add adds a step, and completes the one before with what is there now.
 func (r *recorder) add(s step) {
+	if r.ended != "" {
+		return
+	}
 	r.expect()
 	if n := len(r.steps); n > 0 && s.action == "ready" && r.steps[n-1].action == s.action &&
 		reflect.DeepEqual(r.steps[n-1].value, s.value) {
 		r.steps[n-1].expect = nil // it was ready for a moment
 		return
 	}
-	if r.refuses() {
+	if code := r.refuses(); code != 0 {
 		for _, kind := range r.childKinds() {
-			s.refuse = append(s.refuse, map[string]any{"kind": kind, "code": http.StatusServiceUnavailable})
+			s.refuse = append(s.refuse, map[string]any{"kind": kind, "code": code})
 		}
 	}
 	for base, n := s.name, 2; slices.ContainsFunc(r.steps, func(o step) bool { return o.name == s.name }); n++ {
@@ -211,6 +233,11 @@ func (r *recorder) follow(c cluster.Change) {
 	switch {
 	case r.objects.isPrimary(about):
 		r.primary(c)
+	case r.uid == "" && c.Old != nil && r.objects.changedByHand(c, r.removed[pathOf(c)]):
+		if cr := r.objects.primaryOf(about); cr != nil {
+			r.begin(cr)
+			r.child(c)
+		}
 	case r.uid != "" && ownedBy(about, r.uid):
 		r.child(c)
 	default:
@@ -247,14 +274,19 @@ func (r *recorder) primary(c cluster.Change) {
 		}
 		r.uid = string(c.New.GetUID())
 		r.add(s)
-	case c.New == nil:
-		if c.Old.GetDeletionTimestamp() == nil {
-			r.add(step{name: "delete the " + kind, action: "delete", value: map[string]any{}})
+	case c.New == nil || c.New.GetDeletionTimestamp() != nil:
+		if c.Old.GetDeletionTimestamp() != nil {
+			return
 		}
-	case c.Old.GetDeletionTimestamp() == nil && c.New.GetDeletionTimestamp() != nil:
+		if r.resource == nil {
+			r.begin(c.Old)
+		}
 		r.add(step{name: "delete the " + kind, action: "delete", value: map[string]any{}})
 	default:
 		if patch := patchOf(asCreated(c.Old), asCreated(c.New)); len(patch) > 0 {
+			if r.resource == nil {
+				r.begin(c.Old)
+			}
 			r.add(step{name: "change " + changedNames(patch), action: "edit", value: patch})
 		}
 	}
@@ -282,7 +314,7 @@ func (r *recorder) child(c cluster.Change) {
 
 func (r *recorder) childChange(c cluster.Change, ref map[string]any, what string) {
 	about := c.Object()
-	by := changedBy(c.Old, c.New)
+	by := r.objects.changedBy(c.Old, c.New)
 	before, _ := readiness(c.Old, conditionsOf(c.Old))
 	after, _ := readiness(c.New, conditionsOf(c.New))
 	patch := patchOf(asCreated(c.Old), asCreated(c.New))
@@ -317,9 +349,22 @@ func with(ref map[string]any, key string, value any) map[string]any {
 // writers say who changed an object.
 type writers struct{ user, controller bool }
 
-// changedBy compares the field managers of two states: those of users are programs such as
-// kubectl.
-func changedBy(before, after *unstructured.Unstructured) writers {
+// changedBy compares the field managers of two states: those of users are all but the operators
+// and the controllers.
+func (s *objects) changedBy(before, after *unstructured.Unstructured) writers {
+	var out writers
+	for _, manager := range s.managers(before, after) {
+		if manager == controllerManager || manager == kubeletManager {
+			out.controller = true
+		} else {
+			out.user = true
+		}
+	}
+	return out
+}
+
+// managers returns the field managers other than operators whose entries differ between two states.
+func (s *objects) managers(before, after *unstructured.Unstructured) []string {
 	old := map[string]metav1.ManagedFieldsEntry{}
 	id := func(e metav1.ManagedFieldsEntry) string {
 		return e.Manager + "/" + string(e.Operation) + "/" + e.Subresource
@@ -327,19 +372,42 @@ func changedBy(before, after *unstructured.Unstructured) writers {
 	for _, e := range before.GetManagedFields() {
 		old[id(e)] = e
 	}
-	var out writers
+	var out []string
 	for _, e := range after.GetManagedFields() {
-		if reflect.DeepEqual(old[id(e)], e) {
-			continue
-		}
-		switch {
-		case strings.HasPrefix(e.Manager, "kubectl") || strings.HasPrefix(e.Manager, "node-fetch"):
-			out.user = true
-		case e.Manager == controllerManager || e.Manager == kubeletManager:
-			out.controller = true
+		if !reflect.DeepEqual(old[id(e)], e) && !s.isOperator(e.Manager) && !slices.Contains(out, e.Manager) {
+			out = append(out, e.Manager)
 		}
 	}
 	return out
+}
+
+// isOperator reports whether a field manager is one of an operator.
+func (s *objects) isOperator(manager string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name := range s.names {
+		if manager == name || strings.HasPrefix(manager, name+"-") {
+			return true
+		}
+	}
+	return false
+}
+
+// changedByHand reports whether a user changed or deleted a child. ours tells that operators sent
+// the request for the deletion.
+func (s *objects) changedByHand(c cluster.Change, ours bool) bool {
+	if c.New == nil {
+		return !ours
+	}
+	return s.changedBy(c.Old, c.New).user
+}
+
+// primaryOf returns the custom resource of a child; nil: it has none.
+func (s *objects) primaryOf(child *unstructured.Unstructured) *unstructured.Unstructured {
+	if cr := s.get(child.GetLabels()[plan.OwnerUID]); cr != nil && cr.GetDeletionTimestamp() == nil && s.isPrimary(cr) {
+		return cr
+	}
+	return nil
 }
 
 // Field managers of the controllers of argoperator-dev.
@@ -441,7 +509,7 @@ func leaves(path string, patch map[string]any) []string {
 func (r *recorder) recording(name string) (Recording, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	out := Recording{Steps: []RecordedStep{}}
+	out := Recording{Steps: []RecordedStep{}, Ended: r.ended}
 	for _, s := range r.steps {
 		out.Steps = append(out.Steps, RecordedStep{s.name, s.action})
 	}

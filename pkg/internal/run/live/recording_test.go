@@ -30,7 +30,12 @@ func newStory(t *testing.T) *story {
 	o := newObjects(nil, func(Message) {})
 	o.operators = map[schema.GroupKind]primary{{Group: "example.com", Kind: "Web"}: {operator: "web"}}
 	o.names = map[string]bool{"web": true}
-	s.r = &recorder{objects: o, refuses: func() bool { return s.refuses }, pending: func() int { return s.pending }, removed: map[string]bool{}}
+	s.r = &recorder{objects: o, refuses: func() int {
+		if s.refuses {
+			return 503
+		}
+		return 0
+	}, pending: func() int { return s.pending }, removed: map[string]bool{}}
 	o.follow(s.r.follow)
 	return s
 }

@@ -2,9 +2,11 @@ package live
 
 import (
 	"errors"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 )
 
@@ -21,8 +23,12 @@ func (g *generation) eventRecord(e simulate.Event) Record {
 	body := &unstructured.Unstructured{Object: data.Body}
 	out.Operator, out.Object = g.objects.operatorOf(body), identity(body)
 	out.Title = e.Type + " " + out.Object.String()
-	out.Text = data.changedFields()
+	out.Text, out.state = data.changedFields(), stateOf(data.Body)
 	out.Nodes = g.view.eventNodes(out.Operator, groupKindOf(body))
+	if out.key = body.GetAnnotations()[plan.OwnerAnnotation]; g.objects.isPrimary(body) {
+		out.key = body.GetNamespace() + "." + body.GetName()
+	}
+	out.By = strings.Join(g.objects.managers(&unstructured.Unstructured{Object: data.OldBody}, body), ", ")
 	return out
 }
 

@@ -2,6 +2,7 @@ package live
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,7 +40,30 @@ func (v View) Delivery(d *simulate.Delivery, operator string) Record {
 		out.summarise(attempt.Calls)
 		out.Nodes = append(out.Nodes, v.writtenNodes(operator, a.Trigger, a.Calls)...)
 	}
+	if why := rejection(d); why != "" && out.State == StateDone {
+		out.State, out.Text = StateFailed, why
+	}
 	return out
+}
+
+// rejection returns why the API server rejected the request of a trigger for good, if another
+// trigger has recorded that since. That an object is gone or has changed is no failure: it is how
+// a trigger finds out.
+func rejection(d *simulate.Delivery) string {
+	if len(d.Attempts) == 0 || d.Attempts[len(d.Attempts)-1].Trigger == d.Trigger {
+		return ""
+	}
+	for _, a := range slices.Backward(d.Attempts) {
+		if a.Trigger != d.Trigger || len(a.Calls) == 0 {
+			continue
+		}
+		last := a.Calls[len(a.Calls)-1]
+		if last.Status < http.StatusBadRequest || last.Status == http.StatusNotFound || last.Status == http.StatusConflict {
+			return ""
+		}
+		return last.Outcome()
+	}
+	return ""
 }
 
 func anyOf(fields map[string]any) any {

@@ -10,7 +10,7 @@ import (
 // worked records what a worker has done for one custom resource.
 func (g *generation) worked(w *simulate.Workflow) {
 	record := g.view.Workflow(w, g.origins[w.Origin])
-	record.Time = time.Now()
+	record.Time, record.key = time.Now(), w.Key
 	g.records.add(record)
 	for _, c := range w.Containers {
 		g.objects.observeWritten(g.ctx, c.Calls, g.sim)

@@ -92,12 +92,12 @@ func (g *generation) runWorkflow(c cluster.Change) {
 		g.note(StateFailed, err.Error())
 	}
 	if ok && g.runs.start(string(c.New.GetUID())) {
-		go g.run(r, identity(c.New))
+		go g.run(r, identity(c.New), stateOf(c.New.Object))
 	}
 }
 
 // run runs a Workflow. It ends with the server and not with the operators' generation.
-func (g *generation) run(r simulate.Run, about Object) {
+func (g *generation) run(r simulate.Run, about Object, state string) {
 	ctx := g.lifetime
 	names, err := r.Mutexes()
 	if err != nil {
@@ -106,7 +106,7 @@ func (g *generation) run(r simulate.Run, about Object) {
 	}
 	operator := g.origins[r.Workflow().Origin]
 	waiting := g.view.Workflow(r.Workflow(), operator)
-	waiting.State, waiting.Object = StateRunning, about
+	waiting.State, waiting.Object, waiting.state = StateRunning, about, state
 	id := g.records.add(waiting)
 	select {
 	case <-ctx.Done():

@@ -13,8 +13,8 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; " +
 	"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// newToken returns a token that nobody guesses.
-func newToken() string { return rand.Text() + rand.Text() }
+// NewToken returns a token that nobody guesses.
+func NewToken() string { return rand.Text() + rand.Text() }
 
 // guard lets only requests of the page through. Another site cannot read the token, a
 // name that resolves to this machine (DNS rebinding) is not a local address, and a request

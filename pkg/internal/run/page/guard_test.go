@@ -86,7 +86,7 @@ func TestGuard(t *testing.T) {
 }
 
 func TestTokensDiffer(t *testing.T) {
-	if one, other := newToken(), newToken(); one == other || len(one) < 40 {
+	if one, other := NewToken(), NewToken(); one == other || len(one) < 40 {
 		t.Errorf("%s and %s", one, other)
 	}
 }

@@ -207,6 +207,8 @@ func (s *Server) action(r *http.Request) (any, error) {
 	case "resync":
 		s.in.Live.Act("Time passes: the resync runs", live.Object{}, "resync")
 		return struct{}{}, s.in.Live.Resync(r.Context())
+	case "reset":
+		return struct{}{}, s.in.Reset(r.Context())
 	case "redeliver":
 		if err := s.in.Live.Redeliver(in.Record); err != nil {
 			return nil, problem{http.StatusNotFound, err.Error()}

@@ -193,7 +193,7 @@ func TestHandlers(t *testing.T) {
 		{name: "an unknown switch", request: "POST /api/action", body: `{"action":"explode","on":true}`, status: 400, want: `{"error":"unknown switch \"explode\""}`},
 		{name: "an event of an unknown record", request: "POST /api/action", body: `{"action":"redeliver","record":99}`, status: 404, want: `{"error":"record 99 has no event, or is too old"}`},
 		{name: "a switch", request: "POST /api/action", body: `{"action":"refuse","on":true}`, status: 200, want: `{}`},
-		{name: "an empty recording", request: "GET /api/recording", status: 200, want: `{"steps":[],"yaml":""}`},
+		{name: "an empty recording", request: "GET /api/recording", status: 200, want: `{"steps":[],"yaml":"","ended":""}`},
 		{name: "a test without steps", request: "POST /api/recording", body: `{"name":"mine"}`, status: 400, want: `{"error":"nothing is recorded: create a custom resource"}`},
 	}
 	for _, test := range tests {
@@ -231,10 +231,11 @@ func newServer(t *testing.T, p Project) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Inputs{Live: l, Project: p}, 0)
+	listener, err := Listen(0)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := New(Inputs{Live: l, Project: p}, listener, NewToken())
 	t.Cleanup(func() { s.listener.Close() })
 	return s
 }

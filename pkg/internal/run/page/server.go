@@ -77,7 +77,26 @@ type Definition struct {
 	Findings  diag.List
 	Operators []Operator
 	RunLogic  bool // its programs run
+	Status    Status
 }
+
+// Status tells whether the operators run with the definition.
+type Status struct {
+	State State     `json:"state"`
+	Text  string    `json:"text"` // of Rejected: why
+	Time  time.Time `json:"time"`
+}
+
+// State is a state of the definition.
+type State string
+
+// The states.
+const (
+	Applied  State = "applied"  // the operators run with it
+	Waiting  State = "waiting"  // it has errors, and no operator runs yet
+	Errors   State = "errors"   // it has errors, and the operators run on as they were
+	Rejected State = "rejected" // the API server rejected it, and the operators run on as they were
+)
 
 // Inputs of New.
 type Inputs struct {
@@ -86,6 +105,8 @@ type Inputs struct {
 	Project   Project
 	// Server and Kubeconfig tell users how to reach the API server.
 	Server, Kubeconfig, Version string
+	// Reset deletes the kinds of the operators with all custom resources, and loads the definition again.
+	Reset func(ctx context.Context) error
 }
 
 // Server serves the page.
@@ -100,15 +121,21 @@ type Server struct {
 	changed    chan struct{} // closed and replaced when the state changes
 }
 
-// New listens on a local port; 0: any free one. Serve must follow.
-func New(in Inputs, port int) (*Server, error) {
+// Listen listens on a local port; 0: any free one.
+func Listen(port int) (net.Listener, error) {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {
 		return nil, fmt.Errorf("listening for the page: %w", err)
 	}
-	s := &Server{in: in, token: newToken(), listener: listener, changed: make(chan struct{})}
+	return listener, nil
+}
+
+// New returns the server of a page, to which everybody with the token has access. Serve must follow.
+func New(in Inputs, listener net.Listener, token string) *Server {
+	s := &Server{in: in, token: token, listener: listener, changed: make(chan struct{})}
+	s.definition = Definition{Files: []string{}, Operators: []Operator{}} // a page may be open before the first is loaded
 	s.http = &http.Server{Handler: guard(s.token, s.routes()), ReadHeaderTimeout: 10 * time.Second}
-	return s, nil
+	return s
 }
 
 // URL returns the address of the page with its token.
@@ -133,10 +160,13 @@ func (s *Server) Define(d Definition) {
 	s.Changed()
 }
 
-// DefineFindings shows the findings of files that could not be loaded.
-func (s *Server) DefineFindings(list diag.List) {
+// DefineFindings shows the findings of files that could not be loaded, and why.
+func (s *Server) DefineFindings(list diag.List, status Status) {
 	s.mu.Lock()
-	s.definition.Findings = list
+	if status.State == Errors && s.definition.Status.State == Waiting {
+		status.State = Waiting
+	}
+	s.definition.Findings, s.definition.Status = list, status
 	s.mu.Unlock()
 	s.Changed()
 }

@@ -26,6 +26,7 @@ type state struct {
 	Switches   live.Switches `json:"switches"`
 	RunLogic   bool          `json:"runLogic"`
 	Recording  int           `json:"recording"`
+	Definition Status        `json:"definition"`
 }
 
 // state returns the state, and a channel that is closed when it changes.
@@ -35,7 +36,7 @@ func (s *Server) state() (state, <-chan struct{}) {
 	return state{
 		Server: s.in.Server, Kubeconfig: s.in.Kubeconfig, Version: s.in.Version, RunLogic: s.definition.RunLogic,
 		Files: s.definition.Files, Findings: findings(s.definition.Findings), Operators: s.definition.Operators,
-		Loaded: s.in.Live.Loaded(), Switches: s.in.Live.Switches(), Recording: s.in.Live.Recorded(),
+		Loaded: s.in.Live.Loaded(), Switches: s.in.Live.Switches(), Recording: s.in.Live.Recorded(), Definition: s.definition.Status,
 	}, s.changed
 }
 

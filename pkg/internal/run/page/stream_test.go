@@ -66,9 +66,10 @@ func TestStream(t *testing.T) {
 		t.Fatal(body)
 	}
 	await("state", refuses)
-	s.DefineFindings(diag.List{{Code: diag.YAMLSyntax, Severity: diag.Error, Message: "no YAML"}})
+	s.DefineFindings(diag.List{{Code: diag.YAMLSyntax, Severity: diag.Error, Message: "no YAML"}}, Status{State: Errors})
 	await("state", func(fields map[string]any) bool {
 		list, _ := fields["findings"].([]any)
-		return len(list) == 1
+		status, _ := fields["definition"].(map[string]any)
+		return len(list) == 1 && status["state"] == "errors"
 	})
 }

@@ -3,9 +3,9 @@ import {get, post} from './api.js';
 import {button, byId, copy, count, debounced, duration, guarded, h, reference, time, toast} from './dom.js';
 import {bodyView, differences, differenceTable, jsonView} from './json.js';
 import {on, select, session} from './store.js';
-import {filterBy} from './timeline.js';
+import {expected, filterBy} from './timeline.js';
 
-const stateNames = {running: 'Running', done: 'Done', skipped: 'Rejected by the filter', failed: 'Failed', lost: 'Lost'};
+const stateNames = {running: 'Running', done: 'Done', skipped: 'Nothing to do', failed: 'Failed', lost: 'Lost'};
 
 /** Returns a section that can be closed, or nothing without content. */
 function section(title, open, ...content) {
@@ -53,16 +53,25 @@ function objectView(object, events) {
     owned
       ? h('p', {class: 'hint'}, 'The operator manages this object. Change or delete it to see whether the operator restores it.')
       : null,
+    session.restored.has(object.uid)
+      ? h('p', {class: 'hint', 'data-test': 'restored'},
+        `It was deleted, and came again after ${duration(session.restored.get(object.uid))}.`)
+      : null,
     section('Status', true, facts([
       ['Ready', object.ready], ['Summary', object.summary],
       ...(object.columns ?? []).filter((c) => c.name !== 'Ready').map((c) => [c.name, c.value]),
-      ['API version', object.apiVersion], ['Generation', object.generation ? String(object.generation) : ''],
+      ['API version', object.apiVersion], ['Generation', generations(object)],
       ['Created', time(object.created)], ['Owner', object.owners.length ? h('span', {}, object.owners.map((u) => link(u, u))) : ''],
     ])),
     section('Conditions', true, object.conditions?.map(conditionView)),
     section('Children', true, [...session.children.get(object.uid) ?? []].map((u) => h('div', {}, link(u, u)))),
     section('Events', true, events?.length ? eventTable(events) : null),
   ];
+}
+
+function generations({generation, observed}) {
+  if (!generation) return '';
+  return observed && observed < generation ? `${generation}; the status is of ${observed}` : String(generation);
 }
 
 function readyBadge({ready, deleting}) {
@@ -132,7 +141,7 @@ function eventSections({input, rejected}) {
 
 /** Returns the triggers whose filter rejected the event, and why. */
 function rejectedSection(rejected) {
-  return section(`Rejected by filters (${rejected?.length ?? 0})`, true,
+  return section(`Triggers with nothing to do (${rejected?.length ?? 0})`, true,
     rejected?.length ? h('table', {class: 'plain', 'data-test': 'rejected'},
     h('tbody', {}, rejected.map((r) => h('tr', {}, h('th', {scope: 'row'}, r.title), h('td', {}, r.text))))) : null);
 }
@@ -145,7 +154,7 @@ function relevant(changes) {
 
 function deliverySections(record) {
   return [
-    ...(record.attempts ?? []).map((a, i, all) => attemptView(a, i, all.length, record.title)),
+    ...(record.attempts ?? []).map((a, i, all) => attemptView(a, i, all.length, record)),
     ...(record.containers ?? []).map(containerView),
     section('Program (jq)', Boolean(record.program) && !record.attempts?.length,
       record.program ? h('pre', {class: 'code', tabindex: 0}, record.program) : null),
@@ -156,26 +165,27 @@ function deliverySections(record) {
 
 const copyable = (value) => button('Copy', guarded(() => copy(JSON.stringify(value, null, 2), 'JSON')), {class: 'button small copy'});
 
-function attemptView({trigger, failure, note, calls}, i, total, own) {
+function attemptView({trigger, failure, note, calls}, i, total, {title: own, state}) {
   const title = total > 1 ? `Attempt ${i + 1} of ${total}` : 'Requests';
   return section(title, true,
     trigger && trigger !== own ? h('div', {class: 'muted'}, trigger) : null,
     failure ? h('p', {class: 'message bad'}, failure) : null,
     note ? h('p', {class: 'message'}, note) : null,
-    callList(calls));
+    callList(calls, state === 'done' && !failure));
 }
 
-function callList(calls) {
-  return calls?.length ? h('div', {class: 'calls'}, calls.map(callView)) : null;
+function callList(calls, fine = false) {
+  return calls?.length ? h('div', {class: 'calls'}, calls.map((c) => callView(c, fine && c.status in expected))) : null;
 }
 
-function callView(c) {
-  const bad = c.status >= 400 || c.status === 0;
+function callView(c, fine) {
+  const bad = !fine && (c.status >= 400 || c.status === 0);
   return h('details', {class: 'call', 'data-test': 'call'},
     h('summary', {},
       h('span', {class: 'method'}, c.method), h('span', {class: 'what'}, c.what || c.path),
-      h('span', {class: bad ? 'badge bad' : 'badge ok'}, c.status ? String(c.status) : 'no answer'),
+      h('span', {class: `badge ${fine ? 'plain' : bad ? 'bad' : 'ok'}`}, c.status ? String(c.status) : 'no answer'),
       h('span', {class: 'muted'}, duration(c.duration))),
+    fine ? h('p', {class: 'muted'}, expected[c.status]) : null,
     facts([['Path', h('code', {}, c.path ?? '')], ['Account', c.account], ['Content type', c.contentType]]),
     part('Body', c.body), part('Answer', c.answer));
 }

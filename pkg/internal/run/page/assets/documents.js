@@ -277,11 +277,18 @@ function render() {
   renderFindings(doc);
 }
 
+/** Returns the name of a file, with its directory if there are several of that name. */
+function fileName(title) {
+  const parts = title.split('/');
+  const twins = [...docs.values()].filter((d) => d.kind === 'file' && d.title.split('/').pop() === parts.at(-1));
+  return parts.slice(twins.length > 1 ? -2 : -1).join('/');
+}
+
 function renderTabs() {
   const list = byId('editor-tabs');
   const focused = list.contains(document.activeElement);
   const tabs = [...docs.values()].map((doc) => {
-    const name = {file: doc.title.split('/').pop(), new: 'New', object: doc.title}[doc.kind];
+    const name = {file: fileName(doc.title), new: 'New', object: doc.title}[doc.kind];
     const dirty = isDirty(doc) && doc.kind !== 'new';
     const tab = h('button', {
       role: 'tab', type: 'button', id: 'doc-' + doc.id.replace(/\W/g, '-'), 'aria-controls': 'editor-hosts', title: doc.title,

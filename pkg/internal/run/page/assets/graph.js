@@ -1,7 +1,7 @@
 // The event flow as a live graph: the SVG of the server, whose nodes and edges
 // light up as records arrive.
 import {byId, count, h, markTab, setText, tabKeys} from './dom.js';
-import {changed, on, session} from './store.js';
+import {changed, on, selectedUID, session} from './store.js';
 
 const step = 110; // milliseconds between two nodes
 const glow = 700; // milliseconds until a node fades
@@ -52,8 +52,9 @@ function draw() {
   busy = new Map();
   if (!svg) return;
   crop(svg);
-  for (const g of svg.querySelectorAll('[data-node]')) nodes.set(g.dataset.node, g);
-  for (const path of svg.querySelectorAll('path[data-from]')) edges.set(`${path.dataset.from} ${path.dataset.to}`, path);
+  for (const g of svg.querySelectorAll('[data-node]')) for (const id of g.dataset.node.split(' ')) nodes.set(id, g);
+  for (const path of svg.querySelectorAll('path[data-from]'))
+    for (const from of path.dataset.from.split(' ')) for (const to of path.dataset.to.split(' ')) edges.set(`${from} ${to}`, path);
 }
 
 /** Drops the title, which the page shows above, and the margins. */
@@ -183,11 +184,21 @@ function travel(edge, bad) {
   };
 }
 
+/** Returns the operator of an object: that of its custom resource. */
+function operatorOf(object, depth = 0) {
+  if (!object || object.operator || depth > 12) return object?.operator;
+  return object.owners.map((u) => operatorOf(session.objects.get(u), depth + 1)).find(Boolean);
+}
+
 export function startGraph() {
   tabKeys(byId('flow-tabs'));
   on('state', () => { draw(); drawSwitches(); });
   on('queue state', drawQueue);
   on('records', lightUp);
+  on('selection', () => {
+    const operator = operatorOf(session.objects.get(selectedUID()));
+    if (operator && operator !== shown) show(operator);
+  });
   byId('flow-toggle').addEventListener('click', () => {
     const hidden = document.body.classList.toggle('no-graph');
     byId('flow-toggle').setAttribute('aria-expanded', !hidden);

@@ -1,7 +1,7 @@
 // The page of `argoperator dev`: header, faults, panes and keys. The panes are
 // in modules of their own.
 import {post} from './api.js';
-import {button, byId, copy, count, guarded, h, icon, markTab, setText, splitter, tabKeys, toast} from './dom.js';
+import {button, byId, copy, count, guarded, h, icon, markTab, setText, splitter, tabKeys, time, toast} from './dom.js';
 import {startDetails} from './details.js';
 import {newObject, saveShown, showFinding, startDocuments} from './documents.js';
 import {startGraph} from './graph.js';
@@ -27,7 +27,20 @@ function renderState() {
   chip.disabled = findings.length === 0;
   chip.className = `chip ${errors ? 'bad' : findings.length ? 'warn' : 'quiet'}`;
   setText(chip, findings.length ? count(findings.length, 'finding') : 'No findings');
+  renderDefinition();
   renderMessages(errors);
+}
+
+/** Says what became of the definition. */
+function renderDefinition() {
+  const {state, time: at} = session.state.definition;
+  const [text, kind] = {
+    applied: [`Applied ${time(at)}`, 'quiet'], waiting: ['Waits for a valid definition', 'bad'],
+    errors: ['Definition with errors', 'bad'], rejected: ['Definition rejected', 'bad'],
+  }[state] ?? ['', 'quiet'];
+  const chip = byId('definition');
+  chip.className = 'chip ' + kind;
+  setText(chip, text);
 }
 
 function renderConnection() {
@@ -50,7 +63,14 @@ function renderMessages(errors) {
     messages.push(['bad', 'The server does not accept the token of this page. Open the address that argoperator dev printed.']);
   if (session.connection === 'lost')
     messages.push(['bad', 'The connection to argoperator dev is lost. The page shows the last known state and connects again.']);
-  if (errors) messages.push(['bad', `The definition has ${count(errors, 'error')}. The previous definition still runs.`]);
+  const {state: became, text: why} = session.state?.definition ?? {};
+  const before = session.state?.loaded ? 'The previous definition still runs.' : 'No operator runs.';
+  if (became === 'waiting')
+    messages.push(['bad', `The definition has ${count(errors, 'error')}. The operator starts when the files are corrected.`]);
+  else if (became === 'rejected')
+    messages.push(['bad', `${sentence(why)} ${before} `
+      + 'Correct the definition, or choose Reset to delete its kind with all custom resources.']);
+  else if (errors) messages.push(['bad', `The definition has ${count(errors, 'error')}. ${before}`]);
   if (session.state && !session.state.runLogic)
     messages.push([
       'warn',
@@ -62,6 +82,9 @@ function renderMessages(errors) {
   box.dataset.shown = JSON.stringify(messages);
   box.replaceChildren(...messages.map(([kind, text]) => h('p', {class: kind, role: kind === 'bad' ? 'alert' : 'status'}, text)));
 }
+
+/** Makes a text a sentence. */
+const sentence = (text) => (text ? text[0].toUpperCase() + text.slice(1).replace(/[.]?$/, '.') : '');
 
 function renderQueue() {
   setText(byId('pending'), session.pending ? `${count(session.pending, 'event')} waiting` : 'Idle');
@@ -117,6 +140,10 @@ function startFaults() {
     h('span', {class: 'space'}),
     button('Resync now', async () => { if (await act('resync', {})) toast('The CronWorkflow runs'); },
       {title: 'Let time pass: the CronWorkflow runs now', 'data-test': 'resync'}),
+    button('Reset', async () => {
+      if (!confirm('Delete the kinds of the operators with all custom resources, and apply the definition again?')) return;
+      if (await act('reset', {})) toast('Everything was deleted, and the definition applied');
+    }, {title: 'Delete all custom resources and apply the definition again', 'data-test': 'reset'}),
     button('Save as test', () => { showPane('tests'); byId('recording').open = true; byId('recording').scrollIntoView(); },
       {id: 'record', 'data-test': 'record'}));
 }
@@ -155,6 +182,10 @@ function startPanes() {
   document.addEventListener('show-pane', ({detail}) => showPane(detail));
   document.addEventListener('open-details', () => { showPane('details'); byId('details').focus(); });
   on('choice', () => { if (!narrow.matches) showPane('details'); });
+  for (const id of ['tree', 'timeline-list']) // on a narrow screen, arrow keys only move
+    byId(id).addEventListener('click', (event) => {
+      if (narrow.matches && event.target.closest('.row') && !event.target.closest('.twist')) showPane('details');
+    });
   narrow.addEventListener('change', renderPanes);
   splitter(byId('split-objects'), {label: 'Width of the objects',
     property: '--objects', min: 200, max: () => innerWidth * 0.45, initial: 330, sign: 1});

@@ -23,6 +23,8 @@ export const session = {
   connection: 'connecting',
   reason: '',
   /** @type {{type: 'object', uid: string}|{type: 'record', id: number}|null} */ selection: null,
+  /** @type {Map<string, {object: object, time: number}>} uid → what was deleted last */ gone: new Map(),
+  /** @type {Map<string, number>} uid → milliseconds after which it came again under the same name */ restored: new Map(),
 };
 
 const listeners = new Map();
@@ -126,6 +128,7 @@ const handlers = {
     const old = session.objects.get(object.uid);
     session.objects.set(object.uid, object);
     if (!old || old.owners.join() !== object.owners.join()) adopt(object, old);
+    if (!old) restore(object);
     changed('objects');
     if (session.selection?.uid === object.uid) changed('selection');
   },
@@ -134,14 +137,18 @@ const handlers = {
     session.objects.delete(uid);
     old?.owners.forEach((o) => session.children.get(o)?.delete(uid));
     session.structure++;
+    if (old) remember(old);
     changed('objects');
     if (session.selection?.uid === uid) changed('selection');
   },
   record(record) {
     if (record.id <= session.cleared) return;
     const old = session.records.get(record.id);
-    if (old) Object.assign(old, record);
-    else insert(record);
+    if (old) {
+      const before = headOf(old);
+      Object.assign(old, record);
+      if (headOf(old) !== before) move(old, before);
+    } else insert(record);
     if (session.fresh.length < keptFresh) session.fresh.push({record, first: !old});
     changed('records');
     if (session.selection?.id === record.id) changed('selection');
@@ -161,9 +168,49 @@ function adopt(object, old) {
   session.structure++;
 }
 
+/** How many deleted objects the page remembers. */
+const keptGone = 50;
+
+function remember(object) {
+  session.gone.set(object.uid, {object, time: Date.now()});
+  if (session.gone.size > keptGone) session.gone.delete(session.gone.keys().next().value);
+}
+
+const named = ({apiVersion, kind, namespace, name}) => [apiVersion, kind, namespace, name].join('\n');
+
+/** Recognises an object that was deleted and came again. The selection follows it. */
+function restore(object) {
+  for (const [uid, {object: before, time}] of session.gone) {
+    if (named(before) !== named(object)) continue;
+    session.gone.delete(uid);
+    session.restored.set(object.uid, Date.now() - time);
+    if (session.selection?.uid !== uid) continue;
+    session.selection = {type: 'object', uid: object.uid};
+    changed('selection');
+  }
+}
+
+/** Returns the id of the record with which everything began that led to a record. */
+function headOf(record) {
+  const of = session.records.get(record.cause) ?? record;
+  return session.records.has(of.root) ? of.root : of.id;
+}
+
+/** Moves a record into the group of what led to it, with its own group. */
+function move(record, before) {
+  const own = session.groups.get(before);
+  const to = headOf(record);
+  const group = session.groups.get(to);
+  if (!own || !group || own === group) return;
+  const moved = before === record.id ? [own.head, ...own.items] : own.items.filter((r) => r === record || r.cause === record.id);
+  if (before === record.id) session.groups.delete(before);
+  else own.items = own.items.filter((r) => !moved.includes(r));
+  group.items = [...group.items, ...moved].sort((a, b) => a.id - b.id);
+}
+
 function insert(record) {
   session.records.set(record.id, record);
-  const group = session.groups.get(record.cause);
+  const group = session.groups.get(headOf(record));
   if (group) group.items.push(record);
   else session.groups.set(record.id, {head: record, items: []});
   while (session.records.size > keptRecords) dropOldest();

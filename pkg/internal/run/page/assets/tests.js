@@ -96,13 +96,14 @@ async function renderRecording() {
   if (!steps)
     return byId('recording-body').replaceChildren(
       h('p', {class: 'muted'}, 'The page records what you do. Create a custom resource first.'));
-  const {steps: list, yaml} = await get('recording');
+  const {steps: list, yaml, ended} = await get('recording');
   if (box.dataset.steps !== String(steps)) return; // there are other steps by now
   const form = byId('recording-form') ?? recordingForm(); // the same one, in which somebody may be typing
   const found = [
+    ended ? h('p', {class: 'message', 'data-test': 'recording-ended'}, `Nothing more is recorded: ${ended}.`) : null,
     h('ol', {class: 'recorded'}, list.map((s) => h('li', {}, s.name, h('span', {class: 'muted'}, ' ' + s.action)))),
     h('pre', {class: 'code', tabindex: 0, 'aria-label': 'YAML of the test', 'data-test': 'recording-yaml'}, yaml),
-  ];
+  ].filter(Boolean);
   if (!form.isConnected) return byId('recording-body').replaceChildren(...found, form);
   while (form.previousSibling) form.previousSibling.remove();
   form.before(...found);
@@ -123,6 +124,8 @@ const saveRecording = guarded(async (name) => {
   byId('recording-body').querySelectorAll('.finding').forEach((f) => f.remove());
   byId('recording-body').append(...findings.map((f) => findingView(f, () => showFinding(f))));
   await load();
+  await run(name); // the list shows it, opened at the step that fails
+  byId('tests-list').querySelector(`[data-name="${name}"]`)?.scrollIntoView();
 });
 
 export function startTests() {
@@ -136,9 +139,10 @@ export function startTests() {
   on('state', guarded(renderRecording));
   let loaded = -1;
   on('state', async () => {
-    if (session.state.loaded === loaded) return;
+    const {time: at} = session.state.definition;
+    if (at === loaded) return;
     const first = loaded === -1;
-    loaded = session.state.loaded;
+    loaded = at;
     await load();
     const wanted = new URL(location.href).searchParams.get('test');
     if (first && wanted !== null) openTest(wanted);

@@ -9,6 +9,7 @@ let list;
 const deepest = 12;
 let roots = []; // uids, sorted
 let children = new Map(); // uid → uids, sorted
+let spaces = 0; // namespaces of the roots
 let sorted = -1; // the structure that both are of
 let words = [];
 let onlyNotReady = false;
@@ -26,6 +27,7 @@ function sortTree() {
     }
   }
   roots = sort(found);
+  spaces = new Set(found.map((o) => o.namespace).filter(Boolean)).size;
   children = new Map([...byOwner].map(([uid, objects]) => [uid, sort(objects)]));
   sorted = session.structure;
 }
@@ -37,11 +39,15 @@ function sort(objects) {
 }
 
 const isNotReady = (o) => o.ready === 'False' || o.ready === 'Unknown';
+/** The status does not tell of the last change of the spec yet. */
+const isStale = (o) => o.observed > 0 && o.observed < o.generation;
+const isProgressing = (o) => o.ready === 'False' && readyCondition(o)?.reason === 'Progressing';
 const readyCondition = (o) => o.conditions?.find((c) => c.type === 'Ready');
 
 /** Returns the words on the right of a row: why it is not ready, or its summary. */
 function remark(o) {
   if (o.deleting) return 'deleting';
+  if (isStale(o)) return `generation ${o.generation}, status of ${o.observed}`;
   const reason = readyCondition(o)?.reason;
   return isNotReady(o) && reason ? reason : o.summary || (o.ready === 'True' ? 'Ready' : '');
 }
@@ -125,11 +131,12 @@ function clearFilter() {
 function create() {
   const twist = h('span', {class: 'twist'}, icon('chevron'));
   const dot = h('span', {class: 'dot'});
+  const space = h('span', {class: 'space-of'});
   const name = h('span', {class: 'name'});
   const kind = h('span', {class: 'kind'});
   const note = h('span', {class: 'note'});
-  const element = h('div', {class: 'row', role: 'treeitem', 'data-test': 'tree-row'}, twist, dot, name, kind, note);
-  Object.assign(element, {twist, dot, name, kind, note});
+  const element = h('div', {class: 'row', role: 'treeitem', 'data-test': 'tree-row'}, twist, dot, space, name, kind, note);
+  Object.assign(element, {twist, dot, space, name, kind, note});
   return element;
 }
 
@@ -141,14 +148,19 @@ function shortName({name}, owner) {
 function update(element, {uid, level, owner, children: below, open}) {
   const object = session.objects.get(uid);
   if (!object) return;
-  const ready = object.deleting ? 'deleting' : object.ready || 'none';
+  const ready = object.deleting ? 'deleting' : isStale(object) ? 'stale' : isProgressing(object) ? 'progressing' : object.ready || 'none';
   const text = remark(object);
   setText(element.name, shortName(object, session.objects.get(owner)));
+  setText(element.space, spaces > 1 && level === 1 && object.namespace ? object.namespace + '/' : '');
   setText(element.kind, object.kind);
   setText(element.note, text);
   const condition = readyCondition(object);
-  const say = {True: 'ready', False: 'not ready', Unknown: 'readiness unknown', deleting: 'deleting', none: ''}[ready];
-  element.className = `row ready-${ready} ${object.primary ? 'primary' : ''} ${isNotReady(object) ? 'not-ready' : ''}`;
+  const say = {
+    True: 'ready', False: 'not ready', Unknown: 'readiness unknown', deleting: 'deleting',
+    stale: 'not up to date', progressing: 'not ready yet', none: '',
+  }[ready];
+  const wrong = ready === 'False' || ready === 'Unknown';
+  element.className = `row ready-${ready} ${object.primary ? 'primary' : ''} ${wrong ? 'not-ready' : ''}`;
   element.style.setProperty('--level', level - 1);
   element.setAttribute('aria-level', level);
   element.setAttribute('aria-label', [reference(object), say, text].filter(Boolean).join(', '));
