@@ -19,7 +19,8 @@ JOBS = {
     "docs": ("README.md docs/ examples/", ""),
     "dev": (
         "cmd/argoperator-dev/ e2e/tools/ pkg/cmd/dev templates/runtime/ pkg/internal/kube/cluster/"
-        " pkg/internal/run/devcluster/ pkg/internal/run/live/ pkg/internal/run/page/ pkg/internal/run/simulate/",
+        " pkg/internal/run/apiserver/ pkg/internal/run/devcluster/ pkg/internal/run/live/ pkg/internal/run/page/"
+        " pkg/internal/run/simulate/",
         "",
     ),
     "cluster": (
