@@ -205,7 +205,12 @@ func diffJSON(w io.Writer, c argoperator.Comparison) error {
 		Changes     []change          `json:"changes"`
 		Permissions []rights.Change   `json:"permissions"`
 		Breaking    []breaking        `json:"breaking"`
-	}{v1alpha1.APIVersion, "Diff", append([]diff.Difference{}, c.Definitions...), []change{}, append([]rights.Change{}, c.Permissions...), []breaking{}}
+	}{
+		v1alpha1.APIVersion, "Diff", append([]diff.Difference{}, c.Definitions...),
+		[]change{},
+		append([]rights.Change{}, c.Permissions...),
+		[]breaking{},
+	}
 	for _, o := range c.Objects {
 		out.Changes = append(out.Changes, change{string(o.Action), o.Kind, o.Name})
 	}

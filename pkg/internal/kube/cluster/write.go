@@ -196,7 +196,8 @@ func patchedObject(req Request, old Object) (map[string]any, error) {
 func strategicallyMerged(old Object, change map[string]any) (map[string]any, error) {
 	typed, err := scheme.Scheme.New(old.GroupVersionKind())
 	if err != nil { // a CustomResourceDefinition, or the like
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnsupportedMediaType, "", schema.GroupResource{}, "", err.Error(), 0, true)
+		const code = http.StatusUnsupportedMediaType
+		return nil, apierrors.NewGenericServerResponse(code, "", schema.GroupResource{}, "", err.Error(), 0, true)
 	}
 	merged, err := strategicpatch.StrategicMergeMapPatch(old.DeepCopy().Object, change, typed)
 	if err != nil {

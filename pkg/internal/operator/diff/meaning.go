@@ -123,7 +123,8 @@ func (p Printer) PrintDefinitions(w io.Writer, list []Difference) error {
 		old, now := written(d.Old), written(d.Now)
 		at := d.Operator + ": " + d.Path
 		if line := at + ": " + old + " → " + now; d.Old != nil && d.Now != nil && len(line) <= width && !strings.Contains(line, "\n") {
-			if _, err := terminal.Fprintf(w, "%s: %s → %s\n", at, terminal.Style(p.Colour, terminal.Red, old), terminal.Style(p.Colour, terminal.Green, now)); err != nil {
+			before, after := terminal.Style(p.Colour, terminal.Red, old), terminal.Style(p.Colour, terminal.Green, now)
+			if _, err := terminal.Fprintf(w, "%s: %s → %s\n", at, before, after); err != nil {
 				return err
 			}
 			continue
@@ -261,7 +262,8 @@ func (t *trigger) change(now *trigger) (string, terminal.Colour) {
 	}
 	var parts []string
 	if t.program != now.program {
-		parts = append(parts, fmt.Sprintf("program, %d of %d lines", changedLines(t.program, now.program), strings.Count(now.program, "\n")+1))
+		all := strings.Count(now.program, "\n") + 1
+		parts = append(parts, fmt.Sprintf("program, %d of %d lines", changedLines(t.program, now.program), all))
 	}
 	if !reflect.DeepEqual(t.other, now.other) {
 		parts = append(parts, "filter, request or retries")

@@ -88,7 +88,8 @@ func sensors(p *configured) []Sensor {
 		enqueue := Trigger{Name: "enqueue", Enqueue: true}
 		for _, e := range p.Events {
 			if e.Related {
-				sensor.Dependencies = append(sensor.Dependencies, Dependency{Name: e.Name, Event: e.Name, JQ: enqueueJQ(p, e.Kind), Made: Origin{File: "enqueue"}})
+				changed := Dependency{Name: e.Name, Event: e.Name, JQ: enqueueJQ(p, e.Kind), Made: Origin{File: "enqueue"}}
+				sensor.Dependencies = append(sensor.Dependencies, changed)
 				enqueue.On = append(enqueue.On, e.Name)
 			}
 		}

@@ -56,7 +56,8 @@ func finished(p *configured, sensors []Sensor) []Sensor {
 	name, digest := p.Events[i].Name, hash(p.Runtime.Digest, sensors)
 	for i, s := range sensors {
 		sensors[i].Pod = p.Reconcile.Execution.SensorPod()
-		sensors[i].Dependencies = append(s.Dependencies, Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest), Made: Origin{File: "heartbeat"}})
+		beat := Dependency{Name: name, Event: name, JQ: heartbeatJQ(p, s.Name, digest), Made: Origin{File: "heartbeat"}}
+		sensors[i].Dependencies = append(s.Dependencies, beat)
 		if workers := p.Workers(); workers != nil {
 			beats := toEach(workers, p.Runtime.Operator, heartbeatTrigger, name)
 			for i, w := range p.Reconcile.Workers {

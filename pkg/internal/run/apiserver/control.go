@@ -149,7 +149,8 @@ func holds(value, want any) bool {
 func (s *Server) definitions() []*apiextensionsv1.CustomResourceDefinition {
 	out := typed[apiextensionsv1.CustomResourceDefinition](s, cluster.Definitions.Group, cluster.Definitions.Resource)
 	for _, crd := range out {
-		crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served })
+		hidden := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served }
+		crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, hidden)
 	}
 	return out
 }
@@ -197,7 +198,8 @@ func (s *Server) finishDefinition(c cluster.Change) {
 		resource := schema.GroupResource{}
 		resource.Group, _ = spec["group"].(string)
 		resource.Resource, _ = names["plural"].(string)
-		if o.GetDeletionTimestamp() == nil || c.Resource != resource && (c.Resource != cluster.Definitions || c.Object().GetName() != o.GetName()) {
+		isIt := c.Resource == cluster.Definitions && c.Object().GetName() == o.GetName()
+		if o.GetDeletionTimestamp() == nil || c.Resource != resource && !isIt {
 			continue
 		}
 		left := s.list(resource)

@@ -28,14 +28,18 @@ var shortNames = map[string][]string{
 }
 
 // all are the kinds of kubectl get all.
-var all = []string{"pods", "services", "deployments", "daemonsets", "replicasets", "statefulsets", "jobs", "cronjobs", "horizontalpodautoscalers"}
+var all = []string{
+	"pods", "services", "deployments", "daemonsets", "replicasets", "statefulsets", "jobs", "cronjobs", "horizontalpodautoscalers",
+}
 
 // discovery answers a request about the API itself.
 func (s *Server) discovery(path string) (answer any, known bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
 	case path == "/version":
-		return version.Info{Major: "1", Minor: "33", GitVersion: serverVersion + "+argoperator", Platform: runtime.GOOS + "/" + runtime.GOARCH}, true
+		return version.Info{
+			Major: "1", Minor: "33", GitVersion: serverVersion + "+argoperator", Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		}, true
 	case path == "/readyz", path == "/livez", path == "/healthz":
 		return "ok", true
 	case parts[0] == "openapi":
@@ -65,7 +69,8 @@ func (s *Server) served() []served {
 	var out []served
 	for _, b := range shapes.BuiltinKinds() {
 		one := served{GroupVersion: schema.GroupVersion{Group: b.Group, Version: b.Version}, APIResource: metav1.APIResource{
-			Name: b.Plural, SingularName: strings.ToLower(b.Kind), Namespaced: b.Namespaced(), Kind: b.Kind, Verbs: verbs, ShortNames: shortNames[b.Plural],
+			Name: b.Plural, SingularName: strings.ToLower(b.Kind), Namespaced: b.Namespaced(), Kind: b.Kind, Verbs: verbs,
+			ShortNames: shortNames[b.Plural],
 		}}
 		if slices.Contains(all, b.Plural) {
 			one.Categories = []string{"all"}

@@ -79,7 +79,8 @@ func Start(o Options) (*Server, error) {
 		return nil, errors.Join(err, listener.Close())
 	}
 	s.config = &rest.Config{
-		Host: "https://" + listener.Addr().String(), BearerToken: s.token, QPS: -1, TLSClientConfig: rest.TLSClientConfig{CAData: certificate},
+		Host: "https://" + listener.Addr().String(), BearerToken: s.token, QPS: -1,
+		TLSClientConfig: rest.TLSClientConfig{CAData: certificate},
 	}
 	if err := s.writeKubeconfig(); err != nil {
 		return nil, errors.Join(err, listener.Close())

@@ -89,7 +89,8 @@ var age = apiextensionsv1.CustomResourceColumnDefinition{Name: "Age", Type: "dat
 func (s *Server) columns(gvk schema.GroupVersionKind) []apiextensionsv1.CustomResourceColumnDefinition {
 	for _, crd := range s.definitions() {
 		for _, v := range crd.Spec.Versions {
-			if crd.Spec.Group == gvk.Group && crd.Spec.Names.Kind == gvk.Kind && v.Name == gvk.Version && len(v.AdditionalPrinterColumns) > 0 {
+			is := crd.Spec.Group == gvk.Group && crd.Spec.Names.Kind == gvk.Kind && v.Name == gvk.Version
+			if is && len(v.AdditionalPrinterColumns) > 0 {
 				return v.AdditionalPrinterColumns
 			}
 		}

@@ -344,7 +344,8 @@ func (i *Installer) release(ctx context.Context, r schema.GroupVersionResource) 
 	for _, o := range list.Items {
 		if len(o.GetFinalizers()) > 0 {
 			_, _ = i.client.Resource(r).Namespace(o.GetNamespace()).Patch(
-				ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{FieldManager: Manager},
+				ctx, o.GetName(), types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`),
+				metav1.PatchOptions{FieldManager: Manager},
 			)
 		}
 	}

@@ -223,7 +223,8 @@ type records struct {
 
 func newRecords(tell func(Summary)) *records {
 	return &records{
-		all: map[int]*Record{}, caused: map[int][]int{}, tell: tell, made: map[string]int{}, shown: map[string]int{}, began: map[int][]int{},
+		all: map[int]*Record{}, caused: map[int][]int{}, tell: tell,
+		made: map[string]int{}, shown: map[string]int{}, began: map[int][]int{},
 		about: map[string][]int{}, ran: map[string]int{},
 	}
 }
