@@ -100,12 +100,12 @@ type development struct {
 	page      *page.Server
 	project   *devProject
 	programs  *consent
-	given     bool // the programs of the definition may run
-	failing   int  // record of the last line, of a trigger that tries again
+	failing   int // record of the last line, of a trigger that tries again
 
-	loading sync.Mutex       // of what follows
+	loading sync.Mutex       // from reading the definitions to showing the result
+	given   bool             // the programs of the definition may run
 	objects []map[string]any // that were applied last, or rejected
-	running bool             // operators run
+	applied bool             // the API server has these objects
 }
 
 func runDev(ctx context.Context, s streams, from *sourceFlags, flags devFlags) error {
@@ -215,13 +215,7 @@ func (d *development) run(
 	go func() { serving <- d.page.Serve() }()
 	listener, remove := d.live.Listen()
 	defer remove()
-	if result.Findings.HasErrors() {
-		d.s.say("the definition has errors: the operator starts when they are corrected")
-		err = d.show(result, page.Waiting, "")
-	} else {
-		err = d.load(ctx, result)
-	}
-	if err != nil && !errors.Is(err, errRejected) {
+	if err := d.begin(ctx, result); err != nil && !errors.Is(err, errRejected) {
 		return err
 	}
 	if err := d.greet(kubeconfig); err != nil {
@@ -249,6 +243,17 @@ func (d *development) run(
 	}
 }
 
+// begin loads the operators that were read at the start, if their definition has no errors.
+func (d *development) begin(ctx context.Context, result argoperator.Result) error {
+	d.loading.Lock()
+	defer d.loading.Unlock()
+	if result.Findings.HasErrors() {
+		d.s.say("the definition has errors: the operator starts when they are corrected")
+		return d.show(result, page.Waiting, "")
+	}
+	return d.load(ctx, result)
+}
+
 // greet prints where the page and the API server are.
 func (d *development) greet(kubeconfig string) error {
 	address := d.page.URL()
@@ -262,30 +267,23 @@ func (d *development) greet(kubeconfig string) error {
 // errRejected reports that the API server rejected the operator, which the page shows.
 var errRejected = errors.New("the API server rejected the operator")
 
-// load installs operators and runs them. With the same objects as before, they run on.
+// load installs operators and runs them. If the API server has their objects, they run on.
 func (d *development) load(ctx context.Context, result argoperator.Result) error {
-	d.loading.Lock()
-	defer d.loading.Unlock()
-	return d.loadLocked(ctx, result, false)
-}
-
-func (d *development) loadLocked(ctx context.Context, result argoperator.Result, again bool) error {
 	var objects []map[string]any
 	for _, b := range result.Bundles() {
 		for _, document := range b.Documents() {
 			objects = append(objects, document.Fields)
 		}
 	}
-	if d.running && !again && reflect.DeepEqual(objects, d.objects) {
+	if d.applied && reflect.DeepEqual(objects, d.objects) {
 		return d.show(result, page.Applied, "")
 	}
-	d.objects = objects
+	d.objects, d.applied = objects, false
 	changed, err := d.install(ctx, result, objects)
 	if err != nil {
 		if ctx.Err() != nil {
 			return err
 		}
-		d.running = false // with these objects
 		d.s.say("%v", err)
 		d.live.Fail(err.Error())
 		if d.live.Loaded() == 0 {
@@ -294,7 +292,7 @@ func (d *development) loadLocked(ctx context.Context, result argoperator.Result,
 		d.page.DefineFindings(result.Findings, page.Status{State: page.Rejected, Text: err.Error(), Time: time.Now()})
 		return errRejected
 	}
-	d.running = true
+	d.applied = true
 	d.live.Note(fmt.Sprintf("%d of %d objects of the operator applied", changed, len(objects)))
 	if err := d.live.Load(ctx, result); err != nil {
 		return err
@@ -305,17 +303,18 @@ func (d *development) loadLocked(ctx context.Context, result argoperator.Result,
 // reset deletes the kinds of the operators with all custom resources, and loads the definition
 // again.
 func (d *development) reset(ctx context.Context) error {
+	d.loading.Lock()
+	defer d.loading.Unlock()
 	result, err := d.read(ctx)
 	if err != nil {
 		return fmt.Errorf("the definition has errors: %w", err)
 	}
-	d.loading.Lock()
-	defer d.loading.Unlock()
+	d.applied = false
 	d.live.Stop() // its operators would make the objects again
 	if err := d.installer.Forget(ctx, d.objects); err != nil {
 		return err
 	}
-	return d.loadLocked(ctx, result, true)
+	return d.load(ctx, result)
 }
 
 // install applies the objects of operators, and returns how many of them it changed.
@@ -390,6 +389,8 @@ func (d *development) watch(ctx context.Context, seen uint64) {
 
 // reload applies changed definitions. With errors, the operators run on as they were.
 func (d *development) reload(ctx context.Context) {
+	d.loading.Lock()
+	defer d.loading.Unlock()
 	before := d.live.Loaded()
 	result, err := d.read(ctx)
 	if err == nil {
