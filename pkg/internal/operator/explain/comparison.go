@@ -5,9 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	quantity "k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/argoperator/argoperator/pkg/internal/base/terminal"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
@@ -51,7 +48,10 @@ func comparison(p *plan.Plan, d *definition.Definition) []Comparison {
 		} else if planned == nil || findings.HasErrors() {
 			continue // a key that is for another engine only
 		} else {
-			one.Standing, one.Memory = standing(planned)
+			for _, pods := range standingPods(manifest.Build(planned)) {
+				one.Standing += pods.Replicas
+				one.Memory += int64(pods.Replicas) * pods.Memory
+			}
 			one.Change, one.Milliseconds = events(planned)[1].Cost, c.milliseconds
 			one.Needs = append(one.Needs, needs(planned.Reconcile.Execution)...)
 			if planned.Reconcile.Shows {
@@ -72,30 +72,6 @@ func needs(e plan.Execution) []string {
 }
 
 const argoWorkflows = "Argo Workflows"
-
-// standing returns the pods that run all the time, and the memory that they request.
-func standing(p *plan.Plan) (pods int, memory int64) {
-	replicas := int(p.Shared.Replicas)
-	source, sensor := p.Reconcile.Execution.SourcePod(), p.Reconcile.Execution.SensorPod()
-	pods = replicas * (1 + len(p.Sensors))
-	memory = int64(replicas) * (bytesOf(source.Memory) + int64(len(p.Sensors))*bytesOf(sensor.Memory))
-	for _, o := range manifest.Build(p) {
-		worker, ok := o.(*appsv1.Deployment)
-		if !ok {
-			continue
-		}
-		pods += replicas
-		for _, c := range worker.Spec.Template.Spec.Containers {
-			memory += int64(replicas) * c.Resources.Requests.Memory().Value()
-		}
-	}
-	return pods, memory
-}
-
-func bytesOf(text string) int64 {
-	q := quantity.MustParse(text)
-	return q.Value()
-}
 
 func (p Printer) comparison(w io.Writer, list []Comparison) {
 	p.heading(w, "ENGINES")
