@@ -65,8 +65,13 @@ func (s *Server) configure(changes []cluster.Change) {
 
 // serveKinds serves the kinds of the CustomResourceDefinitions.
 func (s *Server) serveKinds() {
+	s.defined = typed[apiextensionsv1.CustomResourceDefinition](s, cluster.Definitions.Group, cluster.Definitions.Resource)
+	for _, crd := range s.defined {
+		hidden := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served }
+		crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, hidden)
+	}
 	// It fails for a schema that the API server would not have accepted, whose kind has no fields then.
-	_ = s.cluster.Serve(cluster.CustomKinds(objects(s.definitions()), nil), cluster.NewCache())
+	_ = s.cluster.Serve(cluster.CustomKinds(objects(s.defined), nil), cluster.NewCache())
 }
 
 // admit checks writes by the admission policies.
@@ -147,12 +152,9 @@ func holds(value, want any) bool {
 
 // definitions returns the CustomResourceDefinitions with the versions that are served.
 func (s *Server) definitions() []*apiextensionsv1.CustomResourceDefinition {
-	out := typed[apiextensionsv1.CustomResourceDefinition](s, cluster.Definitions.Group, cluster.Definitions.Resource)
-	for _, crd := range out {
-		hidden := func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return !v.Served }
-		crd.Spec.Versions = slices.DeleteFunc(crd.Spec.Versions, hidden)
-	}
-	return out
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.defined
 }
 
 // cleanup is the finalizer with which a CustomResourceDefinition waits for its objects.

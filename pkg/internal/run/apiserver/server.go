@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,6 +60,7 @@ type Server struct {
 	cluster *cluster.Cluster
 	mu      sync.Mutex // of what follows, while the controllers work
 	grants  []argo.Grant
+	defined []*apiextensionsv1.CustomResourceDefinition // with the versions that are served
 	log     changeLog
 }
 
