@@ -380,6 +380,52 @@ func TestRecordingStartsOver(t *testing.T) {
 	})
 }
 
+// TestRecordingGoesOn records what happens to a custom resource that was there before.
+func TestRecordingGoesOn(t *testing.T) {
+	steps := func(s *story) (names string) {
+		got, err := s.r.recording("mine")
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if !strings.Contains(got.YAML, "      kind: Web\n") || !strings.Contains(got.YAML, "        size: 1\n") {
+			s.t.Errorf("it does not begin with the Web as it was:\n%s", got.YAML)
+		}
+		for _, step := range got.Steps {
+			names += step.Name + "; "
+		}
+		return names
+	}
+	tests := map[string]struct {
+		story func(*story)
+		want  string
+	}{
+		"change":         {func(s *story) { s.has(user, webLarger) }, "create the Web; change spec.color, spec.size; "},
+		"delete":         {func(s *story) { s.gone("Web shop") }, "create the Web; delete the Web; "},
+		"delete a child": {func(s *story) { s.gone("Deployment shop") }, "create the Web; delete Deployment shop by hand; "},
+		"events are lost": {func(s *story) {
+			s.has(user, webLarger)
+			s.r.end("events were lost")
+			s.has(user, webReady)
+			if got, err := s.r.recording("mine"); err != nil || got.Ended != "events were lost" {
+				s.t.Errorf("%v %q", err, got.Ended)
+			}
+		}, "create the Web; change spec.color, spec.size; "},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStory(t)
+				created(s)
+				s.r.drop()
+				test.story(s)
+				if got := steps(s); got != test.want {
+					t.Errorf("got %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
 func TestRecordingSettles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStory(t)
