@@ -133,25 +133,32 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// TestExamples runs each example until its samples are there and nothing failed.
+// TestExamples runs each example on each API server until its samples are there and nothing
+// failed; the short run on the one in memory only.
 func TestExamples(t *testing.T) {
 	definitions, err := filepath.Glob("../../../examples/*/operator.yaml")
 	if err != nil || len(definitions) == 0 {
 		t.Fatalf("no example: %v", err)
 	}
-	for _, file := range definitions {
-		dir := filepath.Dir(file)
-		t.Run(filepath.Base(dir), func(t *testing.T) { runExample(t, dir) })
+	servers := []string{"memory", "kubernetes"}
+	if testing.Short() {
+		servers = servers[:1]
+	}
+	for _, server := range servers {
+		for _, file := range definitions {
+			dir := filepath.Dir(file)
+			t.Run(server+"/"+filepath.Base(dir), func(t *testing.T) { runExample(t, dir, server) })
+		}
 	}
 }
 
-func runExample(t *testing.T, dir string) {
+func runExample(t *testing.T, dir, server string) {
 	if _, err := os.Stat(filepath.Join(dir, "chart")); err == nil {
 		if _, err := exec.LookPath("helm"); err != nil {
 			t.Skip("helm is not on the PATH")
 		}
 	}
-	s := start(t, "-f", dir, "--run-logic")
+	s := start(t, "-f", dir, "--run-logic", "--api-server", server)
 	samples, err := filepath.Glob(dir + "/samples/*.yaml")
 	if err != nil || len(samples) == 0 {
 		t.Fatalf("no sample: %v", err)

@@ -65,7 +65,7 @@ func TestTests(t *testing.T) {
 		p.sees("[data-test=pending]", "Idle")
 
 		p.click("[data-test=record]")
-		for _, step := range []string{"create the Memcached", "delete Deployment web by hand", "change spec.size"} {
+		for _, step := range []string{"create the Memcached", "delete Deployment web by hand", "change spec.size", "Deployment web is ready (3)"} {
 			p.sees(".recorded li", step)
 		}
 		p.click("[data-test=recording-name]")
