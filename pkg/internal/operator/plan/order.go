@@ -48,8 +48,8 @@ func waitForNamespaces(children []Child) {
 }
 
 // waitForDeciders lets each child wait until the children exist that its template reads, and those that the conditions
-// of its dependencies read: before, their values are not what they will be. A child that waits for it itself decides
-// nothing before.
+// of these and of its dependencies read, also by the conditions of others: before, their values are not what they will
+// be. A child that waits for it itself decides nothing before.
 func waitForDeciders(children []Child) {
 	for i := range children {
 		c := &children[i]
@@ -57,9 +57,16 @@ func waitForDeciders(children []Child) {
 		if c.Object != nil {
 			deciders = slices.Sorted(maps.Keys(c.Object.ReadsChildren()))
 		}
-		for _, other := range children {
-			if slices.Contains(c.DependsOn, other.Name) {
-				deciders = append(deciders, decidedBy(children, other)...)
+		conditional := slices.Concat(deciders, c.DependsOn)
+		for at := 0; at < len(conditional); at++ {
+			other := slices.IndexFunc(children, func(o Child) bool { return o.Name == conditional[at] })
+			if other < 0 {
+				continue // no child has the name, which is an error
+			}
+			for _, name := range decidedBy(children, children[other]) {
+				if !slices.Contains(deciders, name) {
+					deciders, conditional = append(deciders, name), append(conditional, name)
+				}
 			}
 		}
 		for _, decider := range deciders {

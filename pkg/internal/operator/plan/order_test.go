@@ -45,18 +45,21 @@ func TestWaitForNamespaces(t *testing.T) {
 	}
 }
 
-// TestWaitForDeciders covers which children wait until others exist that decide about their dependencies.
+// TestWaitForDeciders covers which children wait until others exist that decide about what they depend on or read.
 func TestWaitForDeciders(t *testing.T) {
 	for _, test := range []struct {
 		name, reason string
 		first        string // of the first child
-		when         string // of the second one, on which the third one depends
+		when         string // of the second one
+		reads        bool   // the third one reads the second one instead of depending on it
 		want         []string
 	}{
-		{"condition", "whether the job is wanted is known when the database exists", "", "$children.database.data == null", []string{"database", "job"}},
-		{"no condition", "the job is wanted", "", "", []string{"job"}},
-		{"of the resource", "the custom resource is there", "", ".spec.target == \"\"", []string{"job"}},
-		{"cycle", "the database waits for the configuration, which would never exist", "    dependsOn: [config]\n", "$children.database == null", []string{"job"}},
+		{"condition", "whether the job is wanted is known when the database exists", "", "$children.database.data == null", false, []string{"database", "job"}},
+		{"condition of what is read", "without the database there is no job to read", "", "$children.database != null", true, []string{"database", "job"}},
+		{"condition of a condition", "the base decides about the database", "    when: $children.base != null\n", "$children.database != null", true, []string{"base", "database", "job"}},
+		{"no condition", "the job is wanted", "", "", false, []string{"job"}},
+		{"of the resource", "the custom resource is there", "", ".spec.target == \"\"", false, []string{"job"}},
+		{"cycle", "the database waits for the configuration, which would never exist", "    dependsOn: [config]\n", "$children.database == null", false, []string{"job"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if test.when != "" {
@@ -66,8 +69,12 @@ func TestWaitForDeciders(t *testing.T) {
 				return fmt.Sprintf("  - name: %s\n%s    template: {apiVersion: v1, kind: ConfigMap, metadata: {name: \"${ .metadata.name }-%s\"}}\n", name, more, name)
 			}
 			text := identityDefinition("Namespaced", "", "config", "${ .metadata.name }")
-			text = text[:strings.Index(text, "  - name: config")] + child("database", test.first) + child("job", test.when) + child("config", "    dependsOn: [job]\n")
-			if diff := cmp.Diff(test.want, planned(t, text).Children[2].After()); diff != "" {
+			last := child("config", "    dependsOn: [job]\n")
+			if test.reads {
+				last = strings.Replace(child("config", ""), `-config"`, `-config", annotations: {job: "${ $children.job.metadata.name // \"\" }"}`, 1)
+			}
+			text = text[:strings.Index(text, "  - name: config")] + child("base", "") + child("database", test.first) + child("job", test.when) + last
+			if diff := cmp.Diff(test.want, planned(t, text).Children[3].After()); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", test.reason, diff)
 			}
 		})
