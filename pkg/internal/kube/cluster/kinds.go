@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -30,6 +31,23 @@ type Kind struct {
 // Resource returns the group and plural of the kind.
 func (k Kind) Resource() schema.GroupResource {
 	return schema.GroupResource{Group: k.Group, Resource: k.Plural}
+}
+
+// Path returns the path of an object in the API.
+func (k Kind) Path(namespace, name string) string {
+	if !k.Namespaced {
+		namespace = ""
+	}
+	return Path(k.GroupVersion().WithResource(k.Plural), namespace, name)
+}
+
+// Path returns the path of an object in the API; its namespace is empty if it has none.
+func Path(r schema.GroupVersionResource, namespace, name string) string {
+	path := shapes.APIPath(r.GroupVersion())
+	if namespace != "" {
+		path += "/namespaces/" + namespace
+	}
+	return path + "/" + r.Resource + "/" + url.PathEscape(name)
 }
 
 // has reports whether the kind has a subresource that requests may name.

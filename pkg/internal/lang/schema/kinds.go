@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // ArgoGroup is the API group of Argo Events and Argo Workflows.
@@ -161,4 +163,12 @@ var builtinKinds = [...]BuiltinKind{
 	{"storage.k8s.io", "v1", "StorageClass", "storageclasses", cluster},
 	{"storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", cluster | status},
 	{"storage.k8s.io", "v1", "VolumeAttributesClass", "volumeattributesclasses", cluster},
+}
+
+// APIPath returns the path of a group and version in the API.
+func APIPath(gv k8sschema.GroupVersion) string {
+	if gv.Group == "" {
+		return "/api/" + gv.Version
+	}
+	return "/apis/" + gv.Group + "/" + gv.Version
 }

@@ -5,9 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	k8sschema "k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/jq/jqfile"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // The direct engine reconciles inside the Sensor: a jq program computes a request from
@@ -417,10 +420,7 @@ func statusPart(p *configured) part {
 
 // root returns the API path of a kind's group and version.
 func root(k Kind) string {
-	if k.Group == "" {
-		return "/api/" + k.Version
-	}
-	return "/apis/" + k.APIVersion()
+	return schema.APIPath(k8sschema.GroupVersion{Group: k.Group, Version: k.Version})
 }
 
 // observedFieldsJQ returns the jq of the fields of a child that expressions read. The

@@ -194,25 +194,22 @@ func (s *Server) establish(o cluster.Object) {
 // finishDefinition ends a CustomResourceDefinition that is being deleted when its last object
 // has gone. The change is one of it, or of one of its objects.
 func (s *Server) finishDefinition(c cluster.Change) {
-	for _, o := range s.list(cluster.Definitions) {
-		spec, _ := o.Object["spec"].(map[string]any)
-		names, _ := spec["names"].(map[string]any)
-		resource := schema.GroupResource{}
-		resource.Group, _ = spec["group"].(string)
-		resource.Resource, _ = names["plural"].(string)
-		isIt := c.Resource == cluster.Definitions && c.Object().GetName() == o.GetName()
-		if o.GetDeletionTimestamp() == nil || c.Resource != resource && !isIt {
+	for _, crd := range s.defined {
+		objects := schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}
+		isIt := c.Resource == cluster.Definitions && c.Object().GetName() == crd.Name
+		if crd.DeletionTimestamp == nil || c.Resource != objects && !isIt {
 			continue
 		}
-		left := s.list(resource)
+		left := s.list(objects)
 		for _, one := range left {
 			if one.GetDeletionTimestamp() == nil {
 				s.write(http.MethodDelete, s.path(one, ""), map[string]any{"propagationPolicy": metav1.DeletePropagationBackground})
 			}
 		}
 		if len(left) == 0 {
-			rest := slices.DeleteFunc(o.GetFinalizers(), func(f string) bool { return f == cleanup })
-			s.write(http.MethodPatch, s.path(o, ""), map[string]any{"metadata": map[string]any{"finalizers": rest}})
+			rest := slices.DeleteFunc(slices.Clone(crd.Finalizers), func(f string) bool { return f == cleanup })
+			path := cluster.Path(cluster.Definitions.WithVersion("v1"), "", crd.Name)
+			s.write(http.MethodPatch, path, map[string]any{"metadata": map[string]any{"finalizers": rest}})
 		}
 	}
 }

@@ -178,12 +178,8 @@ func (s *Server) schemas(parts []string) (any, bool) {
 	return nil, false
 }
 
-func rootOf(gv schema.GroupVersion) string {
-	if gv.Group == "" {
-		return "api/" + gv.Version
-	}
-	return "apis/" + gv.String()
-}
+// rootOf returns the path of a version, as the index of OpenAPI names it.
+func rootOf(gv schema.GroupVersion) string { return strings.TrimPrefix(shapes.APIPath(gv), "/") }
 
 // document describes the resources of a version.
 func document(all []served) map[string]any {

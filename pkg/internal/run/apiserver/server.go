@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -236,16 +235,8 @@ func (s *Server) write(method, path string, fields map[string]any) {
 
 // path returns the path of an object, or of a subresource of it.
 func (s *Server) path(o cluster.Object, subresource string) string {
-	kind := s.cluster.Kind(o.GroupVersionKind())
-	root := "/apis/" + kind.Group + "/" + kind.Version
-	if kind.Group == "" {
-		root = "/api/" + kind.Version
-	}
-	if kind.Namespaced {
-		root += "/namespaces/" + o.GetNamespace()
-	}
-	root += "/" + kind.Plural + "/" + url.PathEscape(o.GetName())
-	return strings.TrimSuffix(root+"/"+subresource, "/")
+	path := s.cluster.Kind(o.GroupVersionKind()).Path(o.GetNamespace(), o.GetName())
+	return strings.TrimSuffix(path+"/"+subresource, "/")
 }
 
 // accountOf returns the service account that a user is; false: it is a person.

@@ -567,14 +567,7 @@ func indented(b *strings.Builder, prefix string, value any) error {
 // pathOf returns the path of the changed object in the API.
 func pathOf(c cluster.Change) string {
 	o := c.Object()
-	out := "/api/" + o.GetAPIVersion()
-	if c.Resource.Group != "" {
-		out = "/apis/" + o.GetAPIVersion()
-	}
-	if o.GetNamespace() != "" {
-		out += "/namespaces/" + o.GetNamespace()
-	}
-	return out + "/" + c.Resource.Resource + "/" + o.GetName()
+	return cluster.Path(c.Resource.WithVersion(o.GroupVersionKind().Version), o.GetNamespace(), o.GetName())
 }
 
 // Recorded returns the number of recorded steps.

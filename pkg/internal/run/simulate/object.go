@@ -17,15 +17,7 @@ import (
 
 // path returns the API path of an object with a suffix.
 func (s *Simulation) path(o cluster.Object, suffix string) string {
-	k := s.kind(o)
-	out := "/api/" + k.Version
-	if k.Group != "" {
-		out = "/apis/" + k.Group + "/" + k.Version
-	}
-	if k.Namespaced {
-		out += "/namespaces/" + o.GetNamespace()
-	}
-	return out + "/" + k.Plural + "/" + o.GetName() + suffix
+	return s.kind(o).Path(o.GetNamespace(), o.GetName()) + suffix
 }
 
 func (s *Simulation) kind(o cluster.Object) cluster.Kind {

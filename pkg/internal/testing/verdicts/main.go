@@ -79,18 +79,11 @@ func creation(object map[string]any) []string {
 func applied(c *cluster.Cluster, object map[string]any) ([]string, error) {
 	o := &unstructured.Unstructured{Object: object}
 	kind := c.Kind(o.GroupVersionKind())
-	path := "/api/" + kind.Version
-	if kind.Group != "" {
-		path = "/apis/" + kind.Group + "/" + kind.Version
-	}
-	if kind.Namespaced {
-		path += "/namespaces/" + o.GetNamespace()
-	}
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequest(http.MethodPatch, path+"/"+kind.Plural+"/"+o.GetName()+"?fieldManager=agreement&force=true", bytes.NewReader(data))
+	request, err := http.NewRequest(http.MethodPatch, kind.Path(o.GetNamespace(), o.GetName())+"?fieldManager=agreement&force=true", bytes.NewReader(data))
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -259,11 +260,7 @@ func (d *diagnosis) asArgument() string {
 
 // resourceOfKind returns the resource of the custom resource's kind.
 func (d *diagnosis) resourceOfKind() string {
-	path := "/apis/" + d.object.GetAPIVersion()
-	if !strings.Contains(d.object.GetAPIVersion(), "/") {
-		path = "/api/" + d.object.GetAPIVersion()
-	}
-	out, _, err := d.ask(d.ctx, nil, "get", "--raw", path)
+	out, _, err := d.ask(d.ctx, nil, "get", "--raw", schema.APIPath(d.object.GroupVersionKind().GroupVersion()))
 	var found metav1.APIResourceList
 	if err != nil || json.Unmarshal(out, &found) != nil {
 		return ""

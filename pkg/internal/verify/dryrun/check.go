@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	shapes "github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // maxConcurrent limits the requests at a time, so that a check does not disturb the
@@ -141,12 +142,8 @@ type group struct {
 }
 
 func (c *Client) group(ctx context.Context, gv schema.GroupVersion) (group, error) {
-	path := "/apis/" + gv.String()
-	if gv.Group == "" {
-		path = "/api/" + gv.Version
-	}
 	list := &metav1.APIResourceList{}
-	err := c.discovery.Get().AbsPath(path).Do(ctx).Into(list)
+	err := c.discovery.Get().AbsPath(shapes.APIPath(gv)).Do(ctx).Into(list)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return group{
 				unknown: reason{"it does not list the resources of " + gv.String() + ": " + firstLine(err.Error()), ""},
