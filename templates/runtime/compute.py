@@ -202,11 +202,11 @@ def known_identities(run, entry, cr, every):
 
 
 def missing_value(entry, cr, names, made=None):
-    """The first value of other objects that a template needs and that is missing, or "". A child that is not wanted
-    has none to wait for. Of a list, each object has to be there with its value, if it is known which are wanted."""
+    """The first value of other objects that a template needs and that is missing, or "". A child that is not wanted has
+    none to wait for when it is gone. Of a list, each object has to be there with its value, if it is known which are wanted."""
     for need in entry.get("needs") or []:
         children, of = need.get("children") or [], need.get("list")
-        if children and made is not None and all(made.get(name) == [] for name in children):
+        if children and made is not None and all(made.get(name) == [] and not names["$children"][name] for name in children):
             continue
         incomplete = of and made is not None and (of not in made or len(names["$children"][of]) < len(made[of]))
         if incomplete or evaluates_to_null(need["expr"], cr, names):

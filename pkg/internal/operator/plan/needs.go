@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -51,8 +52,8 @@ func missing(p *configured, c Child) []jqfile.Value {
 	return out
 }
 
-// wantedJQ returns the jq that tells whether any of the children is wanted; "" if one of
-// them always is.
+// wantedJQ returns the jq that tells whether any of the children is wanted, or still there; "" if
+// one of them always is wanted.
 func wantedJQ(p *configured, names []string) string {
 	var terms []string
 	for _, other := range p.Children {
@@ -60,10 +61,13 @@ func wantedJQ(p *configured, names []string) string {
 			if other.When == nil {
 				return ""
 			}
-			terms = append(terms, whenJQ(other))
+			terms = append(terms, whenJQ(other), fmt.Sprintf("($children[%q] | . != null and . != [])", other.Name))
 		}
 	}
-	return strings.Join(terms, " or ")
+	if len(terms) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(terms, " or ") + ")"
 }
 
 // runtimeNeeds returns the needs of a child in the form that the pod reads.

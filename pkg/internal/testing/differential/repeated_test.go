@@ -147,6 +147,14 @@ func TestRepeated(t *testing.T) {
 		"a hand sets what its template then ceases to set": {3027860, differential.Choices{
 			"c0.text.metadata": 3, "c0.text.source": 4, "c0.when": 6, "cr.0.note": 2, "cr.0.tier": 1, "life.0": 13, "life.0.tier": 1,
 		}},
+		"a child reads a list, and another child decides whether it is wanted": {3511323, differential.Choices{
+			"c1.forEach": 5, "c1.kind": 3, "c1.when": 7, "c2.namespace": 6, "c2.text.child": 1, "c2.text.read.Widgettrue": 9,
+			"c2.text.source": 6, "children": 2,
+		}},
+		"a list is not wanted any more before its objects have what others wait for": {3514543, differential.Choices{
+			"api.builtin": 11, "c0.forEach": 4, "c0.kind": 3, "c0.when": 4, "c1.forEach": 4, "c1.text.read.Widgettrue": 9,
+			"c1.text.source": 7, "children": 2, "cr.0.text": 2, "life.2": 1,
+		}},
 		"a variable reads a child that is not wanted": {3026352, differential.Choices{
 			"c0.kind": 1, "c0.when": 6, "c2.text.read.Secretfalse": 2, "c2.text.source": 5, "c2.text.variable": 4, "children": 2,
 		}},

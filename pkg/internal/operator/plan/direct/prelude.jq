@@ -170,7 +170,7 @@ def dependencyReady:
 def alternativeGone: .status.children // {} | any(keys[]; startswith(hole::alternativePrefix)) | not;
 
 # A value that a child needs and that is missing. A child that is not wanted has none to
-# wait for. Of a list, each object has to be there with its value.
+# wait for when it is gone. Of a list, each object has to be there with its value.
 def missing:
   if ((option::conditional | not) or hole::wanted)
     and (option::ofList and ([existingObjects(hole::listPrefix)] | length) != hole::wantedCount or (try (hole::value == null) catch false))
