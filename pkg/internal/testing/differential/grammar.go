@@ -258,6 +258,9 @@ func (d *definition) text(at string, readable []child, item string) string {
 		expression = oneOf(d.drawing, at+".item", `$item | tojson`, `$index | tostring`, `"\($index)-\($item)"`)
 	case "child":
 		expression = d.read(at, readable)
+		if len(readable) > 1 && d.rarely(at+".two", 4) {
+			expression = d.both(at, expression, d.read(at+".second", readable))
+		}
 	case "related":
 		expression = d.readRelated(at)
 	}
@@ -314,6 +317,13 @@ func (d *definition) read(at string, readable []child) string {
 		d.waits = c.name
 	}
 	return strings.ReplaceAll(read, "$children.c", "$children."+c.name)
+}
+
+// both returns an expression of two others. It waits for neither of their values alone.
+func (d *definition) both(at, one, other string) string {
+	d.waits = ""
+	return oneOf(d.drawing, at+".both", "("+one+") // ("+other+")", "("+one+") + ("+other+")",
+		"if .metadata.labels.tier == \"x\" then "+one+" else "+other+" end", "if .metadata.labels.tier == \"x\" then null else "+one+" end // ("+other+")")
 }
 
 func each(c child, one, all string) string {
