@@ -262,7 +262,7 @@ def located(run, cr, live, related=None):
     be others: what is to be pruned, and what somebody else has made. A place may be computed from other children, so
     those are found again until no more are."""
     templates = [entry for entry in run.config["children"] if entry.get("identity")]
-    others = [child for child in live if not (run.declared(child) or {}).get("identity")]
+    others = [child for child in live if not (run.declared(child) or {}).get("identity") and not run.is_left(child)]
     found, before = others, None
     while templates and len(found) != before:
         before, names = len(found), named(run, found, related or {})

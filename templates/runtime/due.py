@@ -26,6 +26,7 @@ def due(run, cr, children, related=None):
         return "is not selected any more" if children or run.has_finalizer(cr) or patches_itself(run, cr) else ""
     if run.config.get("resyncPolicy") == "Always":
         return "resync always"
+    children = [child for child in children if not run.is_left(child)]
     return (outdated(run, cr, children) or related_outdated(run, cr, related or {}) or unwatched(run, cr)
             or status_outdated(run, cr, children))
 

@@ -133,11 +133,14 @@ def has_other_owner(run, cr, metadata):
 
 
 def prune(run, cr, wanted, seen=None):
-    """Deletes the children that are no longer wanted, of those that a list had. Returns the failures."""
-    keep, failures = {one_object(child) for child in wanted}, []
+    """Deletes the children that are no longer wanted, of those that a list had. What a template has left that the
+    definition no longer has goes with the custom resource. Returns the failures."""
+    keep, failures, all_go = {one_object(child) for child in wanted}, [], run.unselected(cr)
     for child in run.children(cr) if seen is None else seen:
         entry, metadata = run.declared(child), child["metadata"]
         if one_object(child) in keep or outlives(run, cr, child) or metadata.get("deletionTimestamp"):
+            continue
+        if run.is_left(child) and not all_go:
             continue
         failure = delete(run, entry, child, lambda now: belongs(run, cr, now))
         failures += [failure] if failure else []

@@ -119,6 +119,13 @@ class Run:
         named = [entry for entry in same if name.endswith("-" + entry["name"])]
         return max(named, key=lambda entry: len(entry["name"])) if named else same[0] if same else None
 
+    def is_left(self, child):
+        """Whether a child comes from a template that the definition no longer has: it stays, unless another one takes
+        it over, whose name it carries then. Those of the logic carry none."""
+        labels = child["metadata"].get("labels")
+        label = labels.get(CHILD) if isinstance(labels, dict) else None
+        return label is not None and all(entry["name"] != label for entry in self.config["children"])
+
     def ownable(self, child, entry, namespace=None):
         """Whether the child, in this namespace, can have an ownerReference to the custom resource."""
         if not self.parent["namespaced"]:
