@@ -187,6 +187,13 @@ func (o Operator) removed(before Operator, child plan.Child) diag.List {
 			fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child", child.Name, o.plan.Children[i].Name), "")
 		return findings
 	}
+	same := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return c.Kind.Group == child.Kind.Group && c.Kind.Kind == child.Kind.Kind })
+	if child.Object == nil && same >= 0 {
+		findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
+			fmt.Sprintf("child %s was removed from the definition, and child %s has its kind: objects that the logic does not return are deleted",
+				child.Name, o.plan.Children[same].Name), "")
+		return findings
+	}
 	findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
 		fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
 		`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
