@@ -19,12 +19,13 @@ func ValidateDefinition(old, now *apiextensionsv1.CustomResourceDefinition) fiel
 	}
 	if old == nil { // what the strategy does before a creation
 		changed.Status = apiextensions.CustomResourceDefinitionStatus{}
-		for _, v := range changed.Spec.Versions {
-			if v.Storage {
-				changed.Status.StoredVersions = []string{v.Name}
-				break
-			}
+	}
+	for _, v := range changed.Spec.Versions { // and before any write
+		if v.Storage && !apiextensions.IsStoredVersion(changed, v.Name) {
+			changed.Status.StoredVersions = append(changed.Status.StoredVersions, v.Name)
 		}
+	}
+	if old == nil {
 		return validation.ValidateCustomResourceDefinition(context.Background(), changed)
 	}
 	before, err := internalDefinition(old)
