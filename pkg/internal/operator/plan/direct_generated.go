@@ -1120,209 +1120,222 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 									Op: 3}, Op: 17}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$undecided"}},
 					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$noError"}}, Op: 1}, Patterns: []*gojq.Pattern{
 					{Name: "$state"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$it"}},
-					Op: 1}}, {Name: "next", Args: []string{"$wanted", "$before", "$verify"},
-					Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$wanted"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{
-							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-									Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-									Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
-									Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+					Op: 1}}, {Name: "otherInputs", Body: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+					Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
+					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
+					Op: 1}, Op: 9}, Op: 14}}, {Name: "next", Args: []string{"$wanted",
+					"$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$listing"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 9}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "token", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$listing"}}}}, {Key: "$listing"}}}}}, Elif: []*gojq.IfElif{
+						{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "option::finalized"}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+								Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "finalizers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 9,
+								Array: &gojq.Array{}}}, Op: 16}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "index", Args: []*gojq.Query{{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "hole::finalizer"}}}}}}}, Op: 1},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
+								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
+							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
+													Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
+													{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+												Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
+												Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
 													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
-														Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
-														{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-													Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-													Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-														{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-												Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
-											Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
-										Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-											{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-												Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-														Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+											Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
+										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
+									Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
 														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
 														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
-														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-															Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-																Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																	Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
-															Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-																Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
-															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-																Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
-																Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
 													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+														Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+															Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+															Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
+														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
+															Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
 													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-													Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-															Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-																Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
-															Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
-															Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-															Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
-																{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
-																Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
-																Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																	KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																		Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
-																			{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
-																		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-																			Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-																				Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
-																				Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-																				Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
-																				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-																					Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-																						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																							{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-																					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
-																Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
-													Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-														Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																	{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
-															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
-																	{Index: &gojq.Index{Name: "attempts"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "isDue"}}}, Op: 1}, Op: 15}, Right: &gojq.Query{
-															Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																	Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$entry"}}}}}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
-																	Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{
-													{Name: "$entry"}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
-											{Name: "$raw"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}},
-										Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+												Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+															Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
+														Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+															Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
+														Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
+															{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
+															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																	Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
+																		{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+																	Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+																		Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
+																			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+																			Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+																			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+																					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																						{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
+															Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+													Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
+																{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+														Op: 9}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "otherInputs"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
+														Op:    1}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+														Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
+														Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+														Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
+											Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
+									Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}, Op: 1}, Op: 2},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
 										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
 										Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 										Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -1351,44 +1364,44 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 											Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
 											Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
 										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
-										Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
-									Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-									Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+									Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
+								Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
+										Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
 											Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
-											Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-												Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
-													Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
-											Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
-									Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
-							Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-						{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+											Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
+												Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
+										Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
+								Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
+						Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 					Name: "ignored"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
@@ -1487,13 +1500,16 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 									{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
-								Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}, Op: 1}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+									Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}, Op: 1}}}}, Right: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -3776,49 +3792,61 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
 						{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
 					Number: "0"}}, Op: 16}, Op: 1}, Op: 11}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-				{Name: "due", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				{Name: "otherInputs", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::hasInputs"}}},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+					Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
+					Op: 1}, Op: 9}, Op: 14}}, {Name: "due", Body: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 15}, Right: &gojq.Query{
 								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-										Op: 9}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
+									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+									Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "deletedUID"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 9}, Op: 15}, Op: 14},
+								Op: 15}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$stale"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
 								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
 									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
 								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
 									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "drift"}}}}},
 								Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
-							Op:    1}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+								Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
+								Op:    1}, Op: 14}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -3826,31 +3854,31 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
+							Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
 								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
 								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 15}, Op: 14},
-						Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15},
+									{Index: &gojq.Index{Name: "generation"}}}}}, Op: 11}, Op: 14}, Op: 15},
 						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -3864,34 +3892,28 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-						Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::hasInputs"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}, Op: 1}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-							Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}},
-						Op: 1}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 8}, Op: 14}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+							Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Op: 15}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherInputs"}}},
+						Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::hasInputs"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
 							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
 							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
 						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
@@ -4061,12 +4083,14 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 							Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
-								Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}}}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherInputs"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{

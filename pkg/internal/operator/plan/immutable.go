@@ -25,7 +25,7 @@ func (c *compiler) immutable(child Child, in v1alpha1.Child, scope expression.Sc
 	if child.Namespace != nil {
 		names = append(names, child.Namespace.Shown())
 	}
-	changes := &changes{c: c, children: children, optional: scope.Optional, awaited: slices.Clone(child.DependsOn)}
+	changes := &changes{c: c, children: children, optional: scope.Optional}
 	for _, n := range child.needs {
 		changes.awaited = append(append(changes.awaited, n.Children...), relatedIn(n.Text)...)
 	}

@@ -155,6 +155,13 @@ func TestRepeated(t *testing.T) {
 			"api.builtin": 11, "c0.forEach": 4, "c0.kind": 3, "c0.when": 4, "c1.forEach": 4, "c1.text.read.Widgettrue": 9,
 			"c1.text.source": 7, "children": 2, "cr.0.text": 2, "life.2": 1,
 		}},
+		"a label makes what is rejected, and then does not": {3516840, differential.Choices{
+			"c0.kind": 6, "c0.text.metadata": 2, "c0.text.source": 4, "life.2": 13, "life.3": 3,
+		}},
+		"what cannot change reads a child on which it depends, and which is gone for a moment": {3516878, differential.Choices{
+			"c0.kind": 7, "c1.dependsOn": 4, "c1.kind": 6, "c1.text.read.StatefulSetfalse": 6, "c1.text.source": 5, "children": 1,
+			"life.2": 13, "life.4": 10, "life.4.child": 3,
+		}},
 		"a variable reads a child that is not wanted": {3026352, differential.Choices{
 			"c0.kind": 1, "c0.when": 6, "c2.text.read.Secretfalse": 2, "c2.text.source": 5, "c2.text.variable": 4, "children": 2,
 		}},

@@ -82,6 +82,9 @@
             .[$stray.key] = {unwanted: true, decided: ($it | decision), failed: null} + (if $old == null then {deleting: null} else {} end) + if $stray.value.uid != null and $stray.value.uid == $stray.value.deletedUID then {uid: null, deletedUID: null} else {} end)
       end;
 
+  # Whether values changed that the objects are made from and the generation does not count.
+  def otherInputs: option::marked and $old != null and ($new | inputMark(hole::inputs)) != ($old | inputMark(hole::inputs));
+
   # The next request of a custom resource with the $wanted objects, or null: {listing}, or
   # {place, seen}, with a token that differs if it has to be sent again. $before is the
   # observed state before the event. $verify is the number of the objects that are applied
@@ -113,7 +116,7 @@
                    else .listing = {(.place.key): {error: (if $again == null then null else {generation: $of.metadata.generation, message: $again} end)}} end
                else
                  select(
-                   (.seen.failed.generation != $of.metadata.generation or (.seen.failed.attempts | isDue))
+                   (.seen.failed.generation != $of.metadata.generation or otherInputs or (.seen.failed.attempts | isDue))
                    and ((option::canBeHeld | not) or ($of | heldFrom($entry)) == null))
                end),
             (if $verify != null then
@@ -153,7 +156,7 @@
         # found in this way is written as it was observed.
         | ($old.status.children[$next.place.key // ""] | observedObject) as $earlier
         | (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $earlier.failed else $seen.failed end) as $lastFailure
-        | ($lastFailure | failedAttempts($old == null or $verify != null)) as $attempts
+        | (if otherInputs then 0 else $lastFailure | failedAttempts($old == null or $verify != null) end) as $attempts
         | ($old != null and $seen.reclaimed != $earlier.reclaimed) as $found
         | (if $old == null or $verify != null or option::diagnosed and $seen.failed == null or $found then 0
            else [0, 1, 2, 3, 0, 0, 1][$attempts] end) as $try

@@ -25,8 +25,11 @@
     # A late event of the child overwrote a newer observation.
     | (($seen.resourceVersion | tonumber? // 0) < ($before.resourceVersion | tonumber? // 0)) as $stale
 
+    # Whether values changed that the child is made from and the generation does not count.
+    | def otherInputs: option::hasInputs and $old != null and ($new | [hole::inputs]) != ($old | [hole::inputs]);
+
     # Whether to write the child:
-    | def due:
+    def due:
         # first event of the custom resource
         $old == null
         # the custom resource changed
@@ -52,7 +55,7 @@
         # it was looked at before it is deleted
         or (option::recreated or option::conditional) and $seen.reclaimed != $before.reclaimed
         # its inputs changed, possibly during the first write
-        or option::hasInputs and (($new | [hole::inputs]) != ($old | [hole::inputs]) or $seen.uid != null and $before.uid == null)
+        or otherInputs or option::hasInputs and $seen.uid != null and $before.uid == null
         # it was observed, and is no longer wanted
         or option::conditional and $seen.uid != null and $before.uid == null and ($new | desired).child == null;
 
@@ -90,7 +93,7 @@
           # An event of the child without a newer write cleared the failure, as in a resync.
           # It goes on, so that no Workflow asks again.
           (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $before.failed else $seen.failed end) as $lastFailure
-          | ($lastFailure | failedAttempts($old == null)) as $attempts
+          | (if otherInputs then 0 else $lastFailure | failedAttempts($old == null) end) as $attempts
 
           # After a failure, the next attempts assume first that the child does not
           # exist although it was observed, then that it exists although it was not. A
