@@ -34,7 +34,7 @@ func (c *checker) column(v *v1alpha1.Version, col *v1alpha1.Column, p source.Pat
 	if col.Priority < 0 {
 		c.add(p.To("priority"), diag.BadValue, fmt.Sprintf("priority is %d, want 0 or more", col.Priority), "")
 	}
-	if c.has(col.Path, p.To("path")) {
+	if c.has(col.Path, p.To("path")) && !c.def.infers(col.Path) {
 		schema, _ := c.schemaAt(v, col.Path, p.To("path"))
 		col.Type = cmp.Or(col.Type, columnType(schema))
 	}
@@ -110,14 +110,16 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 		c.add(p, diag.BadPath, fmt.Sprintf("%s is not below %s", text, source.Either(under)), "")
 		return
 	}
-	if schema, ok := c.schemaAt(v, text, p); ok && schema != nil && schema.Type != kind {
-		c.add(
-			p,
-			diag.BadPath,
-			fmt.Sprintf("%s is %s, want %s", text, article.With(shortschema.KindOf(schema)), article.With(kind)),
-			"",
-		)
+	if c.def.infers(text) {
+		return
 	}
+	if schema, ok := c.schemaAt(v, text, p); ok && schema != nil && schema.Type != kind {
+		c.add(p, diag.BadPath, wrongType(text, schema, kind), "")
+	}
+}
+
+func wrongType(path string, schema *props, want string) string {
+	return fmt.Sprintf("%s is %s, want %s", path, article.With(shortschema.KindOf(schema)), article.With(want))
 }
 
 func (c *checker) selectable(v *v1alpha1.Version, text string, p source.Path) {
@@ -134,13 +136,74 @@ func (c *checker) selectable(v *v1alpha1.Version, text string, p source.Path) {
 		)
 		return
 	}
-	schema, ok := c.schemaAt(v, text, p)
-	if ok && (schema == nil || !slices.Contains([]string{"string", "integer", "boolean"}, schema.Type)) {
-		c.add(
-			p,
-			diag.BadPath,
-			fmt.Sprintf("%s cannot be a selectable field", text),
-			"a selectable field is a string, an integer or a boolean",
-		)
+	if c.def.infers(text) {
+		return
 	}
+	schema, ok := c.schemaAt(v, text, p)
+	if ok && !isSelectable(schema) {
+		c.add(p, diag.BadPath, fmt.Sprintf("%s cannot be a selectable field", text), selectableTypes)
+	}
+}
+
+const selectableTypes = "a selectable field is a string, an integer or a boolean"
+
+func isSelectable(s *props) bool {
+	return s != nil && slices.Contains([]string{"string", "integer", "boolean"}, s.Type)
+}
+
+// infers reports whether a JSON path leads to a field of the status whose type follows from what
+// is computed for it.
+func (d *Definition) infers(text string) bool {
+	path, err := source.ParseJSONPath(text)
+	return err == nil && slices.ContainsFunc(d.InferredStatus, func(inferred []string) bool {
+		under := func(i int, field string) bool { return path[i].Field == field && !path[i].Element }
+		if len(path) <= len(inferred) || !under(0, "status") {
+			return false
+		}
+		for i, field := range inferred {
+			if !under(i+1, field) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// CheckInferred sets the types of columns that show fields of the status with inferred types, and
+// reports other uses of such fields that their types do not permit. It is for after
+// [Definition.InferStatus].
+func (d *Definition) CheckInferred() diag.List {
+	var out diag.List
+	for i := range d.Operator.Spec.API.Versions {
+		v, p := &d.Operator.Spec.API.Versions[i], versionPath(i)
+		at := func(text string) *props {
+			path, _ := source.ParseJSONPath(text) // infers has parsed it
+			if r := resolve(d.Schemas[v.Name], path, ""); r.schema != nil {
+				return r.schema
+			}
+			return shortschema.Anything()
+		}
+		for j := range v.Columns {
+			if col := &v.Columns[j]; d.infers(col.Path) {
+				col.Type = cmp.Or(col.Type, columnType(at(col.Path)))
+			}
+		}
+		scale := func(key, text, want string) {
+			if schema := at(text); d.infers(text) && schema.Type != want {
+				out.Add(d.Position(p.To("scale", key)...), diag.BadPath, wrongType(text, schema, want),
+					"declare the type of the field under schema.status")
+			}
+		}
+		if v.Scale != nil {
+			scale("statusReplicasPath", v.Scale.StatusReplicasPath, "integer")
+			scale("labelSelectorPath", v.Scale.LabelSelectorPath, "string")
+		}
+		for j, field := range v.SelectableFields {
+			if d.infers(field) && !isSelectable(at(field)) {
+				out.Add(d.Position(p.To("selectableFields", j)...), diag.BadPath,
+					fmt.Sprintf("%s cannot be a selectable field", field), selectableTypes)
+			}
+		}
+	}
+	return out
 }

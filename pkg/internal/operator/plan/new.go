@@ -103,6 +103,7 @@ func declare(d *definition.Definition) (declared, diag.List) {
 		c.unread(spec.Parameters, c.scope.Parameters, "spec", "parameters")
 	}
 	inferStatus(d, out.Status)
+	c.findings = append(c.findings, d.CheckInferred()...)
 	if spec.Install.DedicatedWorker {
 		out.Names.Worker = out.dedicatedWorker()
 	}
