@@ -16,6 +16,11 @@ func (c *templates) wantAllowed(e *expr, allowed []string) {
 	if len(allowed) == 0 {
 		return
 	}
+	if of, ok := strings.CutSuffix(e.text, "| tostring"); ok && !slices.Contains(allowed, "true") && !slices.Contains(allowed, "false") {
+		if kind, _ := c.kindOfText(of); kind == "boolean" {
+			c.wrong(e, fmt.Sprintf("%s is true or false as text, which is not in its enum", c.field(e.path)), chosen(strings.TrimSpace(of), allowed), "", "")
+		}
+	}
 	for _, term := range literals(e.query) {
 		text := term.Str.Str
 		if slices.Contains(allowed, text) {
@@ -31,6 +36,15 @@ func (c *templates) wantAllowed(e *expr, allowed []string) {
 			Message: fmt.Sprintf("%s is %s, which is not in its enum", c.field(e.path), jq.Quote(text)),
 		})
 	}
+}
+
+// chosen returns an expression that chooses between the status True and False of a condition; "" for
+// texts that are no such status.
+func chosen(condition string, allowed []string) string {
+	if !slices.Contains(allowed, "True") || !slices.Contains(allowed, "False") || strings.ContainsAny(condition, "\n#") {
+		return ""
+	}
+	return "if " + condition + ` then "True" else "False" end`
 }
 
 // literals returns the strings without expressions in them that a query ends with.

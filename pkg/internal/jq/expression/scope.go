@@ -36,6 +36,9 @@ type Scope struct {
 	// Omits tells that a value that fails is left out, as in the status.
 	Omits bool
 
+	// List is the path of a list that is compiled, in messages about its items.
+	List string
+
 	Variables  map[string]*Variable // of $variables.NAME; nil: $variables is not available
 	Parameters map[string]*Variable // of $parameters.NAME; nil: $parameters is not available
 

@@ -35,6 +35,9 @@ func (c *templates) field(path []string) string {
 	}
 	var b strings.Builder
 	at := c.whole
+	if _, list := at.([]any); list {
+		b.WriteString(c.scope.List)
+	}
 	for _, name := range path {
 		if items, ok := at.([]any); ok {
 			i, _ := strconv.Atoi(name)
@@ -129,6 +132,9 @@ func (c *templates) wantValue(e *expr, want schema.Type) {
 	got, wanted := e.kinds&^null, ofType(want)
 	if got != 0 && got&wanted == 0 {
 		fix, caveat := c.fix(e, got, wanted)
+		if allowed := schema.Strings(want); got == boolean && len(allowed) > 0 {
+			fix = chosen(e.text, allowed)
+		}
 		c.wrong(e, fmt.Sprintf("%s must be %s, and %s is %s", c.field(e.path), wanted, e.text, got), fix, caveat, "")
 		return
 	}

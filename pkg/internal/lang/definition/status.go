@@ -91,21 +91,53 @@ func insert(at *props, path []string, schema props) {
 	at.Properties[path[0]] = field
 }
 
+// isConditions reports whether a path is that of the conditions, to which the operator adds what their
+// items lack.
+func isConditions(p source.Path) bool { return len(p) == 3 && p[2] == "conditions" }
+
+func hasExpression(value any) bool {
+	raw, err := json.Marshal(value)
+	return err != nil || strings.Contains(string(raw), "${")
+}
+
+// statusItem checks the constant parts of an item of a list.
+func (c *checker) statusItem(schema *props, item any, p source.Path) {
+	fields, ok := item.(map[string]any)
+	if !ok {
+		c.statusValue(schema, item, p)
+		return
+	}
+	for _, name := range source.SortedKeys(fields) {
+		if field, known := childOf(schema, source.JSONPathStep{Field: name}); known && field != nil {
+			c.statusValue(field, fields[name], p.To(name))
+		}
+	}
+}
+
 // statusValue checks the constant parts of a value. The plan checks the expressions.
 func (c *checker) statusValue(schema *props, value any, p source.Path) {
 	if fields, ok := value.(map[string]any); ok && shortschema.KindOf(schema) == "object" {
 		c.statusFields(schema, fields, p)
 		return
 	}
-	raw, err := json.Marshal(value)
-	if err != nil || strings.Contains(string(raw), "${") {
+	if items, ok := value.([]any); ok && (isConditions(p) || hasExpression(value)) && schema.Items != nil && schema.Items.Schema != nil {
+		for i, item := range items {
+			c.statusItem(schema.Items.Schema, item, p.To(i))
+		}
+		return
+	}
+	if hasExpression(value) {
 		return
 	}
 	var plain any
-	if json.Unmarshal(raw, &plain) != nil {
+	if raw, err := json.Marshal(value); err != nil || json.Unmarshal(raw, &plain) != nil {
 		return
 	}
 	if problem := shortschema.Conform(schema, plain); problem != "" {
-		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), "write an expression as ${ EXPRESSION }")
+		hint := ""
+		if _, isText := plain.(string); isText && shortschema.KindOf(schema) != "string" {
+			hint = "write an expression as ${ EXPRESSION }"
+		}
+		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), hint)
 	}
 }

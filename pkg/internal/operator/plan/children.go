@@ -415,6 +415,7 @@ func (c *compiler) status() Status {
 	scope.Omits = true
 	for _, key := range slices.Sorted(maps.Keys(declared)) {
 		t, _ := want.Field(key)
+		scope.List = "status." + key
 		program, problems := expression.Template(declared[key], scope, t)
 		c.report(problems, "spec", "status", key)
 		if program == nil {
