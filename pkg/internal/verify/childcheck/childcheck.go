@@ -141,7 +141,7 @@ func (t *run) findings(path ...string) diag.List {
 		least, found := t.smallest(g)
 		message := t.child.Kind.Kind + ": " + diag.About(found.Path, found.Message) + causes.elsewhere()
 		switch {
-		case found.exceedsLimit:
+		case found.exceedsLimit && causes.every: // also the smallest one: nothing can be evaluated
 			findings.Add(causes.position, found.Code, message+", where the custom resource has "+specOf(least)+g.env.note, found.Hint)
 		case causes.always && found.Warning:
 			findings.Warn(causes.position, found.Code, message+t.always(least), found.Hint)

@@ -36,23 +36,26 @@ type input struct {
 	written map[string]any
 }
 
-// cost reports an expression that exceeds a limit for one of the inputs. Other errors
-// are not of interest here: the inputs are incomplete.
+// cost reports an expression that exceeds a limit for one of the inputs: as a warning, or as an error
+// if it does for the first one, which is the smallest. Other errors are not of interest here: the
+// inputs are incomplete.
 func cost(d *definition.Definition, program *expression.Program, inputs []input, at ...string) diag.List {
-	var findings diag.List
-	for _, in := range inputs {
+	for i, in := range inputs {
 		_, err := program.Run(in.value, in.vars)
-		if limit := new(jq.LimitError); errors.As(err, &limit) {
-			findings.Add(
-				d.Position(at...),
-				diag.BadExpression,
-				err.Error()+", where the custom resource has "+specOf(in.written),
-				limit.Hint,
-			)
-			break
+		limit := new(jq.LimitError)
+		if !errors.As(err, &limit) {
+			continue
 		}
+		found := diag.Finding{
+			Position: d.Position(at...), Severity: diag.Warning, Code: diag.BadExpression,
+			Message: err.Error() + ", where the custom resource has " + specOf(in.written), Hint: limit.Hint,
+		}
+		if i == 0 {
+			found.Severity = diag.Error
+		}
+		return diag.List{found}
 	}
-	return findings
+	return nil
 }
 
 // around returns plausible samples, and those that differ in one field that a program
