@@ -52,8 +52,13 @@ def apply_desired(run, cr, state):
     refuse_templates(run, state)
     response = read_response(run) if run.logic else {"children": [], "status": {}}
     doomed = to_delete(run, state, response)
-    wanted, live, held, failures = make_children(run, cr, state, response["children"], here)
-    failures += prune(run, cr, wanted, live if listed else None)
+    for _ in range(len(run.config["children"]) + 1):  # again when a child is gone that others read, and no event will tell
+        unseen = set()
+        wanted, live, held, failures = make_children(run, cr, state, response["children"], here)
+        failures += prune(run, cr, wanted, live if listed else None, unseen)
+        if failures or not listed or not unseen:
+            break
+        here = [child for child in live if identity(child) not in unseen]
     keep = {identity(child) for child in wanted}
     live = [child for child in live if identity(child) in keep]
     failures += delete_related(run, doomed)

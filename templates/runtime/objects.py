@@ -8,7 +8,7 @@ from children import encoded
 from compute import is_wanted, items, key_of, located, missing_value, named, told
 from expressions import built
 from names import FIXED, MANAGED_BY, OWNER, OWNER_UID, SERVER_MADE, path_of
-from run import belongs, by_label, controllers, display_name, hold, labelled, made_by, name_of, one_object, owned_by, place_of
+from run import belongs, by_label, controllers, display_name, hold, identity, labelled, made_by, name_of, one_object, owned_by, place_of
 from values import ExpressionError
 
 TRIES = 5  # of a write with a conflict
@@ -132,9 +132,10 @@ def has_other_owner(run, cr, metadata):
     return bool(other) and other["metadata"]["uid"] == uid
 
 
-def prune(run, cr, wanted, seen=None):
+def prune(run, cr, wanted, seen=None, unseen=None):
     """Deletes the children that are no longer wanted, of those that a list had. What a template has left that the
-    definition no longer has goes with the custom resource. Returns the failures."""
+    definition no longer has goes with the custom resource. Returns the failures. `unseen` gets the identities of those
+    whose deletion no event tells."""
     keep, failures, all_go = {one_object(child) for child in wanted}, [], run.unselected(cr)
     for child in run.children(cr) if seen is None else seen:
         entry, metadata = run.declared(child), child["metadata"]
@@ -144,6 +145,8 @@ def prune(run, cr, wanted, seen=None):
             continue
         failure = delete(run, entry, child, lambda now: belongs(run, cr, now))
         failures += [failure] if failure else []
+        if not failure and unseen is not None and entry.get("generate"):
+            unseen.add(identity(child))
     return failures
 
 

@@ -162,6 +162,9 @@ func TestRepeated(t *testing.T) {
 			"c0.kind": 7, "c1.dependsOn": 4, "c1.kind": 6, "c1.text.read.StatefulSetfalse": 6, "c1.text.source": 5, "children": 1,
 			"life.2": 13, "life.4": 10, "life.4.child": 3,
 		}},
+		"another child decides, whose deletion no event tells": {3520077, differential.Choices{
+			"c0.generate": 3, "c0.kind": 1, "c0.when": 6, "c2.when": 7, "children": 2, "life.1": 4, "life.1.tier": 1, "life.3": 3,
+		}},
 		"a variable reads a child that is not wanted": {3026352, differential.Choices{
 			"c0.kind": 1, "c0.when": 6, "c2.text.read.Secretfalse": 2, "c2.text.source": 5, "c2.text.variable": 4, "children": 2,
 		}},
