@@ -91,6 +91,7 @@ func (a *analyser) alternative(q *gojq.Query, in value, names *env) result {
 	right := a.query(q.Right, in, names)
 	a.branches--
 	a.look(left.value)
+	a.neverOther(q, left.value, right.value)
 	if left.kinds&^null == boolean && isTrue(q.Right) {
 		a.report(q, Problem{
 			Code: DefaultReplacesFalse, Warning: true,
