@@ -13,11 +13,9 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/operator/diff"
 	"github.com/argoperator/argoperator/pkg/internal/operator/output"
-	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/operator/rights"
 )
 
@@ -86,7 +84,7 @@ type Comparison struct {
 	Definitions []diff.Difference // if the earlier operators are definitions, too
 	Objects     []diff.Change
 	Permissions []rights.Change // of every account, the most dangerous first
-	Findings    diag.List       // for each change of a kind that breaks clients, and each child that is gone
+	Findings    diag.List       // for each change of a kind that breaks clients, and each child whose objects are concerned
 }
 
 // Compare returns the changes between earlier objects and those of the operators.
@@ -108,7 +106,7 @@ func (r Result) Compare(earlier Baseline) (Comparison, error) {
 			return Comparison{}, err
 		}
 		out.Findings = append(out.Findings, wrong...)
-		out.Findings = append(out.Findings, o.removedChildren(earlier.operators)...)
+		out.Findings = append(out.Findings, o.changedChildren(earlier.operators)...)
 		changes, err := o.changedDefinition(earlier.operators)
 		if err != nil {
 			return Comparison{}, err
@@ -162,57 +160,6 @@ func (o Operator) written() (map[string]any, error) {
 		out["files"] = files
 	}
 	return out, nil
-}
-
-// removedChildren compares the children with those of the earlier operator of the
-// name. An apply deletes nothing, and the operator no longer knows what they made.
-func (o Operator) removedChildren(earlier []Operator) diag.List {
-	var findings diag.List
-	for _, before := range earlier {
-		for _, child := range before.plan.Children {
-			if before.Name != o.Name || hasChild(o.plan.Children, child.Name) {
-				continue
-			}
-			findings = append(findings, o.removed(before, child)...)
-		}
-	}
-	return findings
-}
-
-// removed reports what happens to the objects of a child that the definition no longer has.
-func (o Operator) removed(before Operator, child plan.Child) diag.List {
-	var findings diag.List
-	if i := o.renamed(before, child); i >= 0 {
-		findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "name"), diag.RemovedChild,
-			fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child", child.Name, o.plan.Children[i].Name), "")
-		return findings
-	}
-	same := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return c.Kind.Group == child.Kind.Group && c.Kind.Kind == child.Kind.Kind })
-	if child.Object == nil && same >= 0 {
-		findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
-			fmt.Sprintf("child %s was removed from the definition, and child %s has its kind: objects that the logic does not return are deleted",
-				child.Name, o.plan.Children[same].Name), "")
-		return findings
-	}
-	findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
-		fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
-		`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
-	return findings
-}
-
-func hasChild(children []plan.Child, name string) bool {
-	return slices.ContainsFunc(children, func(c plan.Child) bool { return c.Name == name })
-}
-
-// renamed returns the index of the new child that makes the objects of an earlier child;
-// -1 if there is none.
-func (o Operator) renamed(before Operator, child plan.Child) int {
-	same := func(a, b *expression.Program) bool { return a == b || a != nil && b != nil && a.Source() == b.Source() }
-	return slices.IndexFunc(o.plan.Children, func(c plan.Child) bool {
-		return !hasChild(before.plan.Children, c.Name) &&
-			c.Kind.Group == child.Kind.Group && c.Kind.Kind == child.Kind.Kind && c.ObjectName != nil &&
-			same(c.ObjectName, child.ObjectName) && same(c.Namespace, child.Namespace) && same(c.ForEach, child.ForEach)
-	})
 }
 
 // observedState is the path of the operator's observed state, which no client

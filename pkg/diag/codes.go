@@ -62,6 +62,7 @@ const (
 	// Changes.
 	BreakingChange = "breaking-change"
 	RemovedChild   = "removed-child"
+	MovedChild     = "moved-child"
 
 	// Expressions.
 	BadExpression = "bad-expression"
@@ -178,7 +179,8 @@ func Codes() []Code {
 		},
 		{ServerUnreachable, "With --server: the API server of the kubeconfig cannot be reached, or does not accept the credentials."},
 		{BreakingChange, "The change breaks existing custom resources or clients, or can break them."},
-		{RemovedChild, "The definition no longer contains a child, but the objects that the operator created for it are kept."},
+		{RemovedChild, "The definition no longer contains a child. Says what happens to the objects that the operator created for it."},
+		{MovedChild, "A child has another name or namespace than in the earlier definition, so its objects are created anew."},
 		{BadExpression, "An expression between ${ and } has a syntax error, or cannot be evaluated where it is used."},
 		{UnusedVariable, "No expression reads a variable."},
 		{MayBeNull, "An expression uses an optional field where null fails or gives a wrong result."},
@@ -200,7 +202,7 @@ func Codes() []Code {
 		{UndeclaredKind, "A template of the chart makes an object whose kind is not among children."},
 		{StatusNotWritten, "The status that the operator writes does not match the schema of the kind."},
 		{UnknownFormat, "The API server does not validate this string format."},
-		{ImmutableField, "An immutable field of a child is computed from a field that can change."},
+		{ImmutableField, "An immutable field of a child is computed from a field that can change, or differs from the earlier definition."},
 		{NoAdmissionPolicy, "Users can change the state that the operator relies on, because the admission policies are turned off."},
 		{Uniqueness, "Several custom resources, or items of forEach, may share one object: its name does not tell them apart."},
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},

@@ -313,6 +313,15 @@ func (p *declared) listed(c Child) bool {
 	return listed
 }
 
+// DeletesMoved reports whether the operator deletes what an earlier one made for a child under another
+// name. Pods find it by its labels; direct only if the earlier operator has listed it.
+func (p *Plan) DeletesMoved(before *Plan, was, is Child) bool {
+	if p.Reconcile.Execution.RunsPods {
+		return p.Reconcile.Execution.Prunes
+	}
+	return p.listed(is) && before.listed(was) && !before.Reconcile.Execution.RunsPods
+}
+
 // readsAll reports whether the whole child is read instead of some of its fields.
 func readsAll(paths [][]string) bool {
 	return slices.ContainsFunc(paths, func(path []string) bool { return len(path) == 0 })

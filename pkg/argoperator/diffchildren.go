@@ -1,0 +1,175 @@
+package argoperator
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/base/article"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+)
+
+// What a change of a definition does to the objects that exist: `kubectl apply` shows none of it,
+// because the operator does it later.
+
+// changedChildren compares the children with those of the earlier operator of the name.
+func (o Operator) changedChildren(earlier []Operator) diag.List {
+	var findings diag.List
+	for _, before := range earlier {
+		if before.Name != o.Name {
+			continue
+		}
+		for _, child := range before.plan.Children {
+			now := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return c.Name == child.Name })
+			if now < 0 {
+				findings = append(findings, o.removed(before, child)...)
+				now = o.renamed(before, child)
+			}
+			if now >= 0 && sameKind(child, o.plan.Children[now]) && child.Object != nil && o.plan.Children[now].Object != nil {
+				findings = append(findings, o.changed(before, child, o.plan.Children[now])...)
+			}
+		}
+	}
+	return findings
+}
+
+// removed reports what happens to the objects of a child that the definition no longer has. An apply
+// deletes nothing, and the operator no longer knows what the child made.
+func (o Operator) removed(before Operator, child plan.Child) diag.List {
+	var findings diag.List
+	if i := o.renamed(before, child); i >= 0 {
+		findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "name"), diag.RemovedChild,
+			fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child", child.Name, o.plan.Children[i].Name), "")
+		return findings
+	}
+	same := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return sameKind(c, child) })
+	if child.Object == nil && same >= 0 {
+		findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
+			fmt.Sprintf("child %s was removed from the definition, and child %s has its kind: objects that the logic does not return are deleted",
+				child.Name, o.plan.Children[same].Name), "")
+		return findings
+	}
+	findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
+		fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
+		`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
+	return findings
+}
+
+// changed reports what happens to the objects of a child that has another name, namespace or
+// immutable field.
+func (o Operator) changed(before Operator, was, is plan.Child) diag.List {
+	var findings diag.List
+	i := slices.IndexFunc(o.definition.Operator.Spec.Children, func(c v1alpha1.Child) bool { return c.Name == is.Name })
+	old := slices.IndexFunc(before.definition.Operator.Spec.Children, func(c v1alpha1.Child) bool { return c.Name == was.Name })
+	if i < 0 || old < 0 {
+		return nil
+	}
+	path := []string{"spec", "children", strconv.Itoa(i), "template"}
+	for _, part := range []struct {
+		name    string
+		was, is *expression.Program
+	}{{"name", was.ObjectName, is.ObjectName}, {"namespace", was.Namespace, is.Namespace}} {
+		if sameProgram(part.was, part.is) {
+			continue
+		}
+		stay := "the old ones are deleted"
+		if !o.plan.DeletesMoved(before.plan, was, is) {
+			stay = "the old ones stay, and nothing looks after them"
+		}
+		findings.Warn(o.definition.Position(append(path, "metadata", part.name)...), diag.MovedChild,
+			fmt.Sprintf("child %s has another %s: its objects are created anew, and %s", is.Name, part.name, stay),
+			"keep the expression, if what the objects hold matters")
+		return findings
+	}
+	if is.Update != plan.InPlace {
+		return findings
+	}
+	from, to := before.definition.Operator.Spec.Children[old].Template, o.definition.Operator.Spec.Children[i].Template
+	for _, f := range schema.ImmutableFields(is.Kind.Group, is.Kind.Kind) {
+		if !refuses(f, from, to) {
+			continue
+		}
+		findings.Warn(o.definition.Position(append(path, f.Path...)...), diag.ImmutableField,
+			fmt.Sprintf("%s of %s is immutable, and child %s has another one: the API server rejects the update of objects that exist",
+				strings.Join(f.Path, "."), article.With(is.Kind.Kind), is.Name),
+			"keep the value; or replace the objects with update: Recreate")
+	}
+	return findings
+}
+
+// refuses reports whether an immutable field of two templates differs. Of what an expression decides,
+// only the expression is compared.
+func refuses(f schema.Immutable, from, to map[string]any) bool {
+	if f.Ignored || f.Usual || f.While != nil && !f.While(from, to) {
+		return false
+	}
+	before, after := fixedPart(f, from), fixedPart(f, to)
+	if reflect.DeepEqual(before, after) {
+		return false
+	}
+	return f.Allows == nil || !plain(before) || !plain(after) || !f.Allows(before, after)
+}
+
+// fixedPart returns a copy of an immutable field without what may change in it.
+func fixedPart(f schema.Immutable, template map[string]any) any {
+	data, err := json.Marshal(schema.ValueAt(template, f.Path...))
+	var value any
+	if err != nil || json.Unmarshal(data, &value) != nil {
+		return nil
+	}
+	for _, free := range f.Free {
+		without(value, free)
+	}
+	return value
+}
+
+func without(value any, path []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		if len(path) == 1 {
+			delete(v, path[0])
+			return
+		}
+		without(v[path[0]], path[1:])
+	case []any:
+		for _, item := range v {
+			if len(path) > 1 && path[0] == "*" {
+				without(item, path[1:])
+			}
+		}
+	}
+}
+
+// plain reports whether a value has no expression.
+func plain(value any) bool {
+	data, err := json.Marshal(value)
+	return err == nil && !strings.Contains(string(data), "${")
+}
+
+func hasChild(children []plan.Child, name string) bool {
+	return slices.ContainsFunc(children, func(c plan.Child) bool { return c.Name == name })
+}
+
+func sameKind(a, b plan.Child) bool {
+	return a.Kind.Group == b.Kind.Group && a.Kind.Kind == b.Kind.Kind
+}
+
+func sameProgram(a, b *expression.Program) bool {
+	return a == b || a != nil && b != nil && a.Source() == b.Source()
+}
+
+// renamed returns the index of the new child that makes the objects of an earlier child;
+// -1 if there is none.
+func (o Operator) renamed(before Operator, child plan.Child) int {
+	return slices.IndexFunc(o.plan.Children, func(c plan.Child) bool {
+		return !hasChild(before.plan.Children, c.Name) && sameKind(c, child) && c.ObjectName != nil &&
+			sameProgram(c.ObjectName, child.ObjectName) && sameProgram(c.Namespace, child.Namespace) && sameProgram(c.ForEach, child.ForEach)
+	})
+}
