@@ -59,7 +59,7 @@ var bounds = []bound{
 	{of: "Children that the Sensor computes for one Workflow, in base64", most: "120,000 bytes", over: "`Ready` is `False` and reports it. For children from logic, only the limit of the response applies."},
 	{of: "Response of the logic", most: "10 MiB", over: "`Ready` is `False` and reports it."},
 	{of: "Attempts of the `direct` engine to write a child, per generation", most: "5", over: "`Ready` is `False` with the reason `Failed`, until the next change or resync."},
-	{of: "jq of one Sensor", most: "72 KiB", over: "argoperator generates another Sensor."},
+	{of: "A Sensor in JSON, most of it jq", most: "97,500 bytes", over: "`direct` does not support the definition; a worker gets one more Sensor."},
 	{of: "Objects that a resync reads at once", most: "4 MiB, or one object", over: "The resync reads another page."},
 	{
 		of:   "Length of the name of a custom resource",

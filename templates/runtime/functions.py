@@ -9,7 +9,7 @@ from dates import date_of, from_date
 from values import (
     EXACT, NUMBER, ZERO, Exceeded, ExpressionError, Whole, added, as_float, asserted, cannot, cannot_with, comparable, compare,
     contents, float_of, from_raw, int_of, is_exact, is_number, is_valid, json_of, listed, magnitude, negated, number_in, parse_json,
-    parsed, positions, preview, raw, sorted_keys, spend, split_text, sum_of, text_in, text_of, texts, type_of, unreadable, valid,
+    parsed, positions, preview, raw, sorted_keys, spend, split_text, sum_of, text_in, text_of, texts, type_of, typed, unreadable, valid,
     whole_text, written,
 )
 
@@ -218,6 +218,18 @@ def fail_with(value):
     raise ExpressionError(value)
 
 
+HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"': "&quot;"})
+
+
+def shell_words(value):
+    """The value as words of a shell, each in quotes if it is a text."""
+    words = value if isinstance(value, list) else [value]
+    for word in words:
+        if isinstance(word, (list, dict)):
+            raise ExpressionError(lambda: f"@sh cannot format an array including: {typed(word)}")
+    return " ".join("'" + word.replace("'", "'\\''") + "'" if isinstance(word, str) else json_of(word) for word in words)
+
+
 LETTERS_OF_BASE64 = {letter: place for place, letter in
                      enumerate(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")}
 
@@ -330,5 +342,6 @@ CALLS = {
     "trim/0": lambda v: text_in("trim", v).strip(SPACES), "type/0": type_of, "_negate/0": negated, "_plus/0": asserted,
     "@text": text_of, "@json": json_of,
     "@base64": lambda v: base64.b64encode(raw(text_of(v))).decode(), "@base64d": decoded,
+    "@html": lambda v: text_of(v).translate(HTML), "@sh": shell_words,
     "@uri": lambda v: urllib.parse.quote(raw(text_of(v)), safe="-_.~"),
 }

@@ -47,8 +47,8 @@ type Given struct {
 
 // DefinitionFile is another definition of the operator.
 type DefinitionFile struct {
-	// Path of the definition, relative to the test. It must not be in the directory of the first definition or of the tests, which
-	// would be read with it. Its own files are relative to it.
+	// Path of the definition, relative to the test. Put it into a directory of its own, below that of the first definition: files beside
+	// the definition or the tests are read with them. Its own files are relative to it.
 	File string `json:"file"`
 }
 

@@ -523,7 +523,7 @@ func (c *podCompiler) str(s *gojq.String, format string, known *names) (any, err
 }
 
 // podFormats are the formats that the pod supports.
-var podFormats = []string{"@text", "@json", "@base64", "@base64d", "@uri"}
+var podFormats = []string{"@text", "@json", "@base64", "@base64d", "@html", "@sh", "@uri"}
 
 func (c *podCompiler) format(t *gojq.Term, known *names) (any, error) {
 	if !slices.Contains(podFormats, t.Format) {

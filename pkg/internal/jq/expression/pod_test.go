@@ -45,6 +45,7 @@ var inPods = []string{
 	// Making.
 	"[]", "{}", "[.spec.list[] | . * 2]", `{a: 1, "b c": 2, (.spec.name): 3, "x\(.spec.size)": 4}`, "{metadata}", ".spec.name as $n | {$n}", "{a: (1, 2)}", "[{(\"a\", \"b\"): (1, 2)}]",
 	`"\(.spec.name)-\(.spec.size)-\(.spec.on)-\(.spec.list)"`, `"\(1, 2)-\(3, 4)"`, `@base64 "x\(.spec.name)"`, `@json "v=\(.spec.labels)"`, `@uri "\("a b/ü")"`,
+	`"<a href='x'>&\"", 1, null, [1, "a'b", null], {a: "<"} | @html, try @sh catch .`, `@sh "echo \(.spec.name)"`,
 	`"é\n\t\"" | @json`, ".spec.labels | @text", `"aGk=" | @base64d`, ".spec | @base64",
 	// Control.
 	"if .spec.size > 2 then \"big\" elif .spec.size == 2 then \"two\" else \"small\" end", "if .spec.on then 1 end", "[if (true, false) then 1 else 2 end]", "if empty then 1 else 2 end",
@@ -261,7 +262,7 @@ func TestForPodRefuses(t *testing.T) {
 		"${ def f($x): f($x - 1); f(1) }":     "calls itself",
 		"${ input }":                          "function input",
 		"${ [splits(\"a\")] }":                "function splits",
-		"${ @sh \"echo \\(.a)\" }":            "@sh",
+		"${ @csv \"echo \\(.a)\" }":            "@csv",
 		"${ . as {a: $x} | $x }":              "only one $name after `as`",
 		"${ [.[] | recurse] }":                "function recurse",
 		"${ walk(.) }":                        "function walk",

@@ -32,7 +32,7 @@ var (
 		"" "a" "a-b" "é😀" "\u0000" "12" "1_0" "nan" "NaN" "-Infinity" "0x1" "1e5" "1.0" ".5" "+7" "-" "-0" "aGk=" "aGk" "aG" "a" "%%%" "a===" "/w==" "4oKs" "4oI=" "rA==" "[1,2" "[1]" "1e400" "1.50"
 		"2024-02-30T12:00:00Z" "2024-2-3T1:2:3+02:00" "0001-01-01T00:00:00Z" "-0044-03-15T12:00:60-0130" "[1.0,-0,1e2]" "\"\\ud83d\\ude00\\ud800\"" "\u00a0x\u2003\n" "İı" "\u001cx" "aGk=\n"`)
 	randomCalls = strings.Fields(`abs add ascii_downcase ascii_upcase ceil floor round explode implode fingerprint sha256 flatten fromdateiso8601 todateiso8601 todate fromdate fromjson tojson keys length
-		max min reverse sort unique tonumber tostring trim type any all to_entries from_entries not @text @json @base64 @base64d @uri first last values nulls strings numbers booleans arrays objects
+		max min reverse sort unique tonumber tostring trim type any all to_entries from_entries not @text @json @base64 @base64d @html @sh @uri first last values nulls strings numbers booleans arrays objects
 		scalars iterables .[] .[0] .[-1] .[1.7] .[-0.5] .[1:] .[:-1] .[0.5:2.5] .[0:2] .a .name .key.a? .[]? isempty(.) error empty @uri"é\(.)" @base64d"\(.)" @json"x\(.)" abs|tostring todate|fromdate
 		tojson|fromjson @base64d|@base64 @base64d|explode @base64d|length -(.) +(.) .[{"start":0,"end":1}] .[[1]] .a.b? .a[.b]?`)
 	randomOperators = strings.Fields(`+ - * / % == != < <= > >= and or // , |`)
