@@ -262,7 +262,7 @@ func TestForPodRefuses(t *testing.T) {
 		"${ def f($x): f($x - 1); f(1) }":     "calls itself",
 		"${ input }":                          "function input",
 		"${ [splits(\"a\")] }":                "function splits",
-		"${ @csv \"echo \\(.a)\" }":            "@csv",
+		"${ @csv \"echo \\(.a)\" }":           "@csv",
 		"${ . as {a: $x} | $x }":              "only one $name after `as`",
 		"${ [.[] | recurse] }":                "function recurse",
 		"${ walk(.) }":                        "function walk",

@@ -127,6 +127,13 @@ func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changin
 			optional = append(optional, r.name)
 		}
 	}
+	if given, ok := schema.ValueAt(in.Template, "metadata", "name").(string); ok && strings.Contains(given, "fingerprint") {
+		for _, path := range slices.Backward(child.ObjectName.Reads()) {
+			if field := "." + strings.Join(path, "."); path[0] != "metadata" && !slices.Contains(names, field) {
+				names = slices.Insert(names, 0, field) // one fingerprint of both
+			}
+		}
+	}
 	read := names[0]
 	if len(names) > 1 {
 		read = "[" + strings.Join(names, ", ") + "]"

@@ -239,3 +239,29 @@ spec:
 		})
 	}
 }
+
+// TestImmutableHint requires that the hint keeps the fields of a fingerprint that the name has.
+func TestImmutableHint(t *testing.T) {
+	definition := func(name string) string {
+		return fmt.Sprintf(`apiVersion: argoperator.dev/v1alpha1
+kind: Operator
+metadata: {name: web}
+spec:
+  api: {group: apps.example.com, kind: Web, versions: [{name: v1, schema: {spec: {a: string | required=true, b: string | required=true}}}]}
+  children:
+  - name: one
+    template: {apiVersion: batch/v1, kind: Job, metadata: {name: %q}, spec: {template: {spec: {restartPolicy: Never, containers: [
+      {name: a, image: a, env: [{name: A, value: "${ .spec.a }"}, {name: B, value: "${ .spec.b }"}]}]}}}}
+`, name)
+	}
+	const both = "${ .metadata.name }-${ [.spec.a, .spec.b] | fingerprint }"
+	for name, want := range map[string]string{"${ .metadata.name }-${ .spec.a | fingerprint }": both, both: ""} {
+		hints := ""
+		for _, f := range findingsOf(definition(name)) {
+			hints += f.Hint
+		}
+		if !strings.Contains(hints, want) || want == "" && hints != "" {
+			t.Errorf("%s: hint %s, want %q", name, hints, want)
+		}
+	}
+}
