@@ -207,7 +207,7 @@ func Codes() []Code {
 		{Uniqueness, "Several custom resources, or items of forEach, may share one object: its name does not tell them apart."},
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},
 		{EndlessChildren, "Operators make custom resources of each other, without a condition that ends it."},
-		{EndlessWait, "A child waits for a value of another child that the template of that one does not write."},
+		{EndlessWait, "A child waits for a value of another object that may never have it, such as one that no template writes."},
 		{ExpressionCost, "The time of an expression grows faster than the custom resource, which may keep a Sensor busy for long."},
 		{SecretExposed, "Users without permission to read Secrets can read their content."},
 		{BadIgnore, "A comment argoperator:ignore has no reason, names an unknown code, or names an error of a definition."},

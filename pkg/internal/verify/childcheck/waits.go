@@ -23,8 +23,11 @@ type unwritten struct {
 // endlessWaits warns of a child that waits for unwritten values.
 func (f *family) endlessWaits(child int) diag.List {
 	waiting := f.runs[child]
-	if f.samples.schema == nil || len(waiting.child.Object.Needs()) == 0 {
+	if len(waiting.child.Object.Needs()) == 0 {
 		return nil
+	}
+	if findings := f.waitsForMetadata(child); len(findings) > 0 || f.samples.schema == nil {
+		return findings
 	}
 	values := f.contents(waiting)
 	tried := slices.Concat(f.samples.plausible, f.samples.unlikely)
@@ -43,6 +46,31 @@ func (f *family) endlessWaits(child int) diag.List {
 		return f.endlessWait(child, missing, least)
 	}
 	return nil
+}
+
+// waitsForMetadata warns of a child that waits for the labels or annotations of a related object, which may have none.
+func (f *family) waitsForMetadata(child int) diag.List {
+	var findings diag.List
+	t := f.runs[child]
+	for _, n := range t.child.Object.Needs() {
+		for _, part := range t.child.Object.Parts() {
+			for name, paths := range part.RelatedPaths() {
+				i := slices.IndexFunc(t.p.Related, func(r plan.Related) bool { return r.Name == name })
+				for _, field := range []string{"labels", "annotations"} {
+					path := []string{"metadata", field}
+					value := expression.Origin{Root: "$related", Path: append([]string{name}, path...)}.String()
+					always := i >= 0 && field == "labels" && slices.Contains([]string{"Namespace", "Node"}, t.p.Related[i].Kind.Kind)
+					if n.Text != value || always || !slices.ContainsFunc(paths, func(read []string) bool { return slices.Equal(read, path) }) {
+						continue
+					}
+					findings.Warn(f.at(child, part.Path...), diag.EndlessWait,
+						fmt.Sprintf("the %s waits for %s, and an object without %s has none: then it waits forever", t.child.Kind.Kind, value, field),
+						"write "+value+" // {}")
+				}
+			}
+		}
+	}
+	return findings
 }
 
 // endlessWait returns the warning about a value that a child waits for.
