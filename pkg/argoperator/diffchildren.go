@@ -52,8 +52,8 @@ func (o Operator) removed(before Operator, child plan.Child) diag.List {
 	same := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return sameKind(c, child) })
 	if child.Object == nil && same >= 0 {
 		findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
-			fmt.Sprintf("child %s was removed from the definition, and child %s has its kind: objects that the logic does not return are deleted",
-				child.Name, o.plan.Children[same].Name), "")
+			fmt.Sprintf("child %s was removed from the definition, and child %s has its kind: "+
+				"objects that the logic does not return are deleted", child.Name, o.plan.Children[same].Name), "")
 		return findings
 	}
 	findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
@@ -170,6 +170,7 @@ func sameProgram(a, b *expression.Program) bool {
 func (o Operator) renamed(before Operator, child plan.Child) int {
 	return slices.IndexFunc(o.plan.Children, func(c plan.Child) bool {
 		return !hasChild(before.plan.Children, c.Name) && sameKind(c, child) && c.ObjectName != nil &&
-			sameProgram(c.ObjectName, child.ObjectName) && sameProgram(c.Namespace, child.Namespace) && sameProgram(c.ForEach, child.ForEach)
+			sameProgram(c.ObjectName, child.ObjectName) && sameProgram(c.Namespace, child.Namespace) &&
+			sameProgram(c.ForEach, child.ForEach)
 	})
 }

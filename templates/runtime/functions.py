@@ -223,11 +223,13 @@ HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"'
 
 def shell_words(value):
     """The value as words of a shell, each in quotes if it is a text."""
-    words = value if isinstance(value, list) else [value]
-    for word in words:
-        if isinstance(word, (list, dict)):
-            raise ExpressionError(lambda: f"@sh cannot format an array including: {typed(word)}")
-    return " ".join("'" + word.replace("'", "'\\''") + "'" if isinstance(word, str) else json_of(word) for word in words)
+    return " ".join(shell_word(word) for word in (value if isinstance(value, list) else [value]))
+
+
+def shell_word(word):
+    if isinstance(word, (list, dict)):
+        raise ExpressionError(lambda: f"@sh cannot format an array including: {typed(word)}")
+    return "'" + word.replace("'", "'\\''") + "'" if isinstance(word, str) else json_of(word)
 
 
 LETTERS_OF_BASE64 = {letter: place for place, letter in

@@ -18,7 +18,8 @@ func (c *templates) wantAllowed(e *expr, allowed []string) {
 	}
 	if of, ok := strings.CutSuffix(e.text, "| tostring"); ok && !slices.Contains(allowed, "true") && !slices.Contains(allowed, "false") {
 		if kind, _ := c.kindOfText(of); kind == "boolean" {
-			c.wrong(e, fmt.Sprintf("%s is true or false as text, which is not in its enum", c.field(e.path)), chosen(strings.TrimSpace(of), allowed), "", "")
+			message := c.field(e.path) + " is true or false as text, which is not in its enum"
+			c.wrong(e, message, chosen(strings.TrimSpace(of), allowed), "", "")
 		}
 	}
 	for _, term := range literals(e.query) {

@@ -26,7 +26,10 @@ func (a *analyser) neverNull(q *gojq.Query, left, right value) {
 		hint = "remove the comparison, or " + by + " in the schema"
 	}
 	result := map[gojq.Operator]string{gojq.OpNe: "true", gojq.OpEq: "false"}[q.Op]
-	a.report(q, Problem{Code: BadExpression, Warning: true, Message: fmt.Sprintf("%s is always %s: %s", a.shown(q), result, why), Hint: hint})
+	a.report(q, Problem{
+		Code: BadExpression, Warning: true, Hint: hint,
+		Message: fmt.Sprintf("%s is always %s: %s", a.shown(q), result, why),
+	})
 }
 
 // neverOther warns of a field after // that is never read, because the API server never leaves out the

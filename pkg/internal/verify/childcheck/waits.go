@@ -53,24 +53,31 @@ func (f *family) waitsForMetadata(child int) diag.List {
 	var findings diag.List
 	t := f.runs[child]
 	for _, n := range t.child.Object.Needs() {
-		for _, part := range t.child.Object.Parts() {
-			for name, paths := range part.RelatedPaths() {
-				i := slices.IndexFunc(t.p.Related, func(r plan.Related) bool { return r.Name == name })
-				for _, field := range []string{"labels", "annotations"} {
-					path := []string{"metadata", field}
-					value := expression.Origin{Root: "$related", Path: append([]string{name}, path...)}.String()
-					always := i >= 0 && field == "labels" && slices.Contains([]string{"Namespace", "Node"}, t.p.Related[i].Kind.Kind)
-					if n.Text != value || always || !slices.ContainsFunc(paths, func(read []string) bool { return slices.Equal(read, path) }) {
-						continue
-					}
-					findings.Warn(f.at(child, part.Path...), diag.EndlessWait,
-						fmt.Sprintf("the %s waits for %s, and an object without %s has none: then it waits forever", t.child.Kind.Kind, value, field),
-						"write "+value+" // {}")
+		for _, r := range t.p.Related {
+			for _, field := range []string{"labels", "annotations"} {
+				path := []string{"metadata", field}
+				value := expression.Origin{Root: "$related", Path: append([]string{r.Name}, path...)}.String()
+				always := field == "labels" && slices.Contains([]string{"Namespace", "Node"}, r.Kind.Kind)
+				if n.Text != value || always {
+					continue
 				}
+				message := fmt.Sprintf("the %s waits for %s, and an object without %s has none: then it waits forever",
+					t.child.Kind.Kind, value, field)
+				findings.Warn(f.at(child, t.readsRelated(r.Name, path)...), diag.EndlessWait, message, "write "+value+" // {}")
 			}
 		}
 	}
 	return findings
+}
+
+// readsRelated returns where the template reads a field of a related object.
+func (t *run) readsRelated(name string, field []string) []string {
+	for _, part := range t.child.Object.Parts() {
+		if slices.ContainsFunc(part.RelatedPaths()[name], func(read []string) bool { return slices.Equal(read, field) }) {
+			return part.Path
+		}
+	}
+	return nil
 }
 
 // endlessWait returns the warning about a value that a child waits for.
