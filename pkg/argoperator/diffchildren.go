@@ -29,8 +29,8 @@ func (o Operator) changedChildren(earlier []Operator) diag.List {
 		for _, child := range before.plan.Children {
 			now := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return c.Name == child.Name })
 			if now < 0 {
-				findings = append(findings, o.removed(before, child)...)
 				now = o.renamed(before, child)
+				findings = append(findings, o.removed(child, now))
 			}
 			if now >= 0 && sameKind(child, o.plan.Children[now]) && child.Object != nil && o.plan.Children[now].Object != nil {
 				findings = append(findings, o.changed(before, child, o.plan.Children[now])...)
@@ -40,26 +40,24 @@ func (o Operator) changedChildren(earlier []Operator) diag.List {
 	return findings
 }
 
-// removed reports what happens to the objects of a child that the definition no longer has. An apply
-// deletes nothing, and the operator no longer knows what the child made.
-func (o Operator) removed(before Operator, child plan.Child) diag.List {
-	var findings diag.List
-	if i := o.renamed(before, child); i >= 0 {
-		findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "name"), diag.RemovedChild,
-			fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child", child.Name, o.plan.Children[i].Name), "")
-		return findings
-	}
+// removed reports what happens to the objects of a child that the definition no longer has, or has
+// under another name. An apply deletes nothing, and the operator no longer knows what the child made.
+func (o Operator) removed(child plan.Child, renamed int) diag.Finding {
+	found := diag.Finding{Position: o.definition.Position("spec", "children"), Severity: diag.Warning, Code: diag.RemovedChild}
 	same := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return sameKind(c, child) })
-	if child.Object == nil && same >= 0 {
-		findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
-			fmt.Sprintf("child %s was removed from the definition, and child %s has its kind: "+
-				"objects that the logic does not return are deleted", child.Name, o.plan.Children[same].Name), "")
-		return findings
+	switch {
+	case renamed >= 0:
+		found.Position = o.definition.Position("spec", "children", strconv.Itoa(renamed), "name")
+		found.Message = fmt.Sprintf("child %s is now child %s: its objects are kept and belong to that child",
+			child.Name, o.plan.Children[renamed].Name)
+	case child.Object == nil && same >= 0:
+		found.Message = fmt.Sprintf("child %s was removed from the definition, and child %s has its kind: "+
+			"objects that the logic does not return are deleted", child.Name, o.plan.Children[same].Name)
+	default:
+		found.Message = fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name)
+		found.Hint = `to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`
 	}
-	findings.Warn(o.definition.Position("spec", "children"), diag.RemovedChild,
-		fmt.Sprintf("child %s was removed from the definition: its objects are kept", child.Name),
-		`to delete them, first apply the child with when: "false", or use generate --uninstall=leftovers`)
-	return findings
+	return found
 }
 
 // changed reports what happens to the objects of a child that has another name, namespace or
@@ -76,7 +74,7 @@ func (o Operator) changed(before Operator, was, is plan.Child) diag.List {
 		name    string
 		was, is *expression.Program
 	}{{"name", was.ObjectName, is.ObjectName}, {"namespace", was.Namespace, is.Namespace}} {
-		if sameProgram(part.was, part.is) {
+		if expression.Same(part.was, part.is) {
 			continue
 		}
 		stay := "the old ones are deleted"
@@ -110,41 +108,11 @@ func refuses(f schema.Immutable, from, to map[string]any) bool {
 	if f.Ignored || f.Usual || f.While != nil && !f.While(from, to) {
 		return false
 	}
-	before, after := fixedPart(f, from), fixedPart(f, to)
-	if reflect.DeepEqual(before, after) {
+	if reflect.DeepEqual(f.Fixed(from), f.Fixed(to)) {
 		return false
 	}
+	before, after := schema.ValueAt(from, f.Path...), schema.ValueAt(to, f.Path...)
 	return f.Allows == nil || !plain(before) || !plain(after) || !f.Allows(before, after)
-}
-
-// fixedPart returns a copy of an immutable field without what may change in it.
-func fixedPart(f schema.Immutable, template map[string]any) any {
-	data, err := json.Marshal(schema.ValueAt(template, f.Path...))
-	var value any
-	if err != nil || json.Unmarshal(data, &value) != nil {
-		return nil
-	}
-	for _, free := range f.Free {
-		without(value, free)
-	}
-	return value
-}
-
-func without(value any, path []string) {
-	switch v := value.(type) {
-	case map[string]any:
-		if len(path) == 1 {
-			delete(v, path[0])
-			return
-		}
-		without(v[path[0]], path[1:])
-	case []any:
-		for _, item := range v {
-			if len(path) > 1 && path[0] == "*" {
-				without(item, path[1:])
-			}
-		}
-	}
 }
 
 // plain reports whether a value has no expression.
@@ -161,16 +129,12 @@ func sameKind(a, b plan.Child) bool {
 	return a.Kind.Group == b.Kind.Group && a.Kind.Kind == b.Kind.Kind
 }
 
-func sameProgram(a, b *expression.Program) bool {
-	return a == b || a != nil && b != nil && a.Source() == b.Source()
-}
-
 // renamed returns the index of the new child that makes the objects of an earlier child;
 // -1 if there is none.
 func (o Operator) renamed(before Operator, child plan.Child) int {
 	return slices.IndexFunc(o.plan.Children, func(c plan.Child) bool {
 		return !hasChild(before.plan.Children, c.Name) && sameKind(c, child) && c.ObjectName != nil &&
-			sameProgram(c.ObjectName, child.ObjectName) && sameProgram(c.Namespace, child.Namespace) &&
-			sameProgram(c.ForEach, child.ForEach)
+			expression.Same(c.ObjectName, child.ObjectName) && expression.Same(c.Namespace, child.Namespace) &&
+			expression.Same(c.ForEach, child.ForEach)
 	})
 }

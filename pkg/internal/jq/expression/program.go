@@ -58,6 +58,11 @@ func (p *Program) Source() string { return p.source }
 // stands for everything below it; the empty path is the whole input.
 func (p *Program) Reads() [][]string { return p.reads.paths(inputRoot) }
 
+// Same reports whether two programs are the same text, or both missing.
+func Same(a, b *Program) bool {
+	return a == b || a != nil && b != nil && a.Source() == b.Source()
+}
+
 // ReadsChildren returns the paths that the program reads, by child.
 func (p *Program) ReadsChildren() map[string][][]string { return p.reads.children() }
 

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"maps"
-
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -45,8 +43,10 @@ func changes(f shapes.Immutable, old, o map[string]any) bool {
 	if f.While != nil && !f.While(old, o) {
 		return false
 	}
-	before, after := shapes.ValueAt(old, f.Path...), shapes.ValueAt(o, f.Path...)
-	return !equality.Semantic.DeepEqual(without(before, f.Free), without(after, f.Free)) && (f.Allows == nil || !f.Allows(before, after))
+	if equality.Semantic.DeepEqual(f.Fixed(old), f.Fixed(o)) {
+		return false
+	}
+	return f.Allows == nil || !f.Allows(shapes.ValueAt(old, f.Path...), shapes.ValueAt(o, f.Path...))
 }
 
 // keepIgnored restores the fields of which the API server ignores changes.
@@ -57,44 +57,4 @@ func keepIgnored(old, o Object) {
 			set(o, value, f.Path...)
 		}
 	}
-}
-
-// without returns a value without the fields at the paths. It treats an object
-// without fields as absent.
-func without(value any, paths [][]string) any {
-	for _, path := range paths {
-		value = pruned(value, path)
-	}
-	if fields, ok := value.(map[string]any); ok && len(fields) == 0 {
-		return nil
-	}
-	return value
-}
-
-func pruned(value any, path []string) any {
-	switch value := value.(type) {
-	case map[string]any:
-		old, there := value[path[0]]
-		if !there {
-			return value
-		}
-		out := maps.Clone(value)
-		delete(out, path[0])
-		if len(path) > 1 {
-			if rest := without(old, [][]string{path[1:]}); rest != nil {
-				out[path[0]] = rest
-			}
-		}
-		return out
-	case []any:
-		if path[0] != "*" {
-			return value
-		}
-		out := make([]any, len(value))
-		for i, entry := range value {
-			out[i] = pruned(entry, path[1:])
-		}
-		return out
-	}
-	return value
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,6 +30,11 @@ type Immutable struct {
 	Reason    string
 	At        []string
 	Forbidden bool
+}
+
+// Fixed returns the field of an object without what may change in it.
+func (f Immutable) Fixed(object map[string]any) any {
+	return withoutFields(ValueAt(object, f.Path...), f.Free)
 }
 
 // ImmutableFields returns the immutable fields of a built-in kind. It returns none for
@@ -454,6 +460,46 @@ func ValueAt(value any, path ...string) any {
 	for _, step := range path {
 		fields, _ := value.(map[string]any)
 		value = fields[step]
+	}
+	return value
+}
+
+// withoutFields returns a value without the fields at the paths. It treats an object
+// without fields as absent.
+func withoutFields(value any, paths [][]string) any {
+	for _, path := range paths {
+		value = pruned(value, path)
+	}
+	if fields, ok := value.(map[string]any); ok && len(fields) == 0 {
+		return nil
+	}
+	return value
+}
+
+func pruned(value any, path []string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		old, there := value[path[0]]
+		if !there {
+			return value
+		}
+		out := maps.Clone(value)
+		delete(out, path[0])
+		if len(path) > 1 {
+			if rest := withoutFields(old, [][]string{path[1:]}); rest != nil {
+				out[path[0]] = rest
+			}
+		}
+		return out
+	case []any:
+		if path[0] != "*" {
+			return value
+		}
+		out := make([]any, len(value))
+		for i, entry := range value {
+			out[i] = pruned(entry, path[1:])
+		}
+		return out
 	}
 	return value
 }

@@ -35,7 +35,7 @@ func waitForNamespaces(children []Child) {
 	for i := range children {
 		c := &children[i]
 		for _, other := range children {
-			if !c.isIn(other) || c.waitsFor()[other.Name] != "" || other.When != nil && !sameSource(c.When, other.When) {
+			if !c.isIn(other) || c.waitsFor()[other.Name] != "" || other.When != nil && !expression.Same(c.When, other.When) {
 				continue
 			}
 			before := c.DependsOn
@@ -87,11 +87,7 @@ func (c Child) isIn(other Child) bool {
 	if other.Kind.Group != "" || other.Kind.Kind != "Namespace" || other.ObjectName == nil || c.Namespace == nil {
 		return false
 	}
-	return (other.ForEach == nil || sameSource(c.ForEach, other.ForEach)) && sameSource(c.Namespace, other.ObjectName)
-}
-
-func sameSource(a, b *expression.Program) bool {
-	return a != nil && b != nil && a.Source() == b.Source()
+	return (other.ForEach == nil || expression.Same(c.ForEach, other.ForEach)) && expression.Same(c.Namespace, other.ObjectName)
 }
 
 // WaitsForNamespace reports whether a child is in the namespace that another child is, and
