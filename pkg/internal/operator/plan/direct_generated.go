@@ -1133,7 +1133,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
 						{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::inputs"}}}}}}},
 					Op: 1}, Op: 9}, Op: 14}}, {Name: "next", Args: []string{"$wanted",
-					"$before", "$verify"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					"$before"}, Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 					Type: 7, Func: &gojq.Func{Name: "listing", Args: []*gojq.Query{{Term: &gojq.Term{
 						Type: 7, Func: &gojq.Func{Name: "$wanted"}}}}}}}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
@@ -1153,6 +1153,13 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
 							Term: &gojq.Term{Type: 3}}}}, Else: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+						{Name: "version", Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 6, Index: &gojq.Index{Name: "resourceVersion"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"},
+								SuffixList: []*gojq.Suffix{{Optional: true}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16}, Op: 1}}}, Left: &gojq.Query{
 						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Then: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
@@ -1160,212 +1167,152 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$before"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-												{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}, {Index: &gojq.Index{
-													Name: "resourceVersion"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tonumber"}, SuffixList: []*gojq.Suffix{
-													{Optional: true}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-												Number: "0"}}, Op: 16}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$late"}}}}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}},
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "tonumber"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 16},
-												Op: 1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$late"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$late"}}}}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-											Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
-										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$late"}}, Op: 1}, Op: 1},
-									Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "objects"}}, {Iter: true}, {Optional: true}}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-											Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-													Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-														Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-															Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-															Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
-														Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
-														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
-															Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
-													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-												Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$at"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-												KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
-													Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-													Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
-														Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-															Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
-														Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-														Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
-															{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
-															Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
-															Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																	Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
-																		{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
-																	Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
-																		Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-																			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
-																			Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-																			Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
-																			Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-																				Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
-																					SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																						{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-																				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
-															Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
-												Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
-													Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
-																{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-														Op: 9}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "otherInputs"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
-														Op:    1}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-														Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
-														Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-														Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
-											Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
-									Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}, Op: 1}, Op: 2},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}},
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "objects"}},
+										{Iter: true}, {Optional: true}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{
+										{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$entries"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "key"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "version"}}}, Op: 1}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "version"}}},
+											Op:    1}, Op: 11}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "key"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "place",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen", Val: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entries"},
 											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+										Op:    1}}, {Key: "stale", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$entries"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+									Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "deletedUID"}}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "error"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "failed"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "uid"}}}, Op: 8}, Op: 15}, Op: 14}, Op: 15}, Right: &gojq.Query{
 												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "hole::workers"}}}, Op: 5}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "hole::worker"}}}, Op: 3}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}}}}}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}},
-										Op:    16}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-										Index: &gojq.Index{Name: "key"}}}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
-												Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-													{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$chosen"}}}}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-													Op:    1}}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{
+													Name: "option::never"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+															Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}, Op: 9},
+													Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "drift"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 16}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}, Op: 9}, Op: 15},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "option::marked"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Op: 9},
+														Op: 14}, Op: 15}, Op: 14}, Op: 15}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
 											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$checked"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$chosen"}}}}}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-											Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
-											Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-											Op: 14}}}}}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1},
-										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$chosen"}}, Op: 1}, Op: 1},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}},
-								Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
+												Name: "option::recreated"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deleting"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$raw"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+											Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}, Op: 14}}}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "place", Val: &gojq.Query{Term: &gojq.Term{
+												Type: 1}}}, {Key: "seen", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$raw"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "observedObject"}}}, Op: 1}}}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+											Name: "seen"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "place"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$entry"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
+													Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$candidate"}}}}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "error"}}}}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$candidate"}},
+													Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$again"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$entry"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}},
+														{Index: &gojq.Index{Name: "message"}}}}}, Op: 8}, Then: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}, Else: &gojq.Query{
+														Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+																Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "key"}}}}}, Val: &gojq.Query{Term: &gojq.Term{
+																Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
+																	Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																		Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}},
+																		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+																		Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+																		Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+																				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																					{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$again"}}}}}}}}}}}}}}}}}}}}},
+														Op: 17}}}}, Patterns: []*gojq.Pattern{{Name: "$again"}}, Op: 1},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+												Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}},
+															{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+													Op: 9}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "otherInputs"}}}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "failed"}}, {Index: &gojq.Index{Name: "attempts"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "isDue"}}},
+													Op:    1}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+													Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
+													Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
+													Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
+										Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
+								Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
@@ -1400,8 +1347,54 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
 								Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
-						Patterns: []*gojq.Pattern{{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$listing"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Patterns: []*gojq.Pattern{{Name: "$entries"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$listing"}},
+					Op: 1}}, {Name: "verification", Args: []string{"$wanted", "$position"},
+					Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wanted"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "objects"}}, {Iter: true}, {Optional: true}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "select",
+									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$states"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+										Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "unwanted"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+												Op: 9}, Op: 14}, Op: 1}}}}}, Op: 1}}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$position"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "empty"}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "place", Val: &gojq.Query{Term: &gojq.Term{Type: 1}}}, {Key: "seen",
+									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$states"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Start: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "key"}}}}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+										Op:    1}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "select", Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mine", Args: []*gojq.Query{
+									{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "key"}}}}}}}}}, Op: 15}, Right: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+										Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$subject"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
+										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}, Op: 1},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$states"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$subject"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 					Name: "ignored"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::finalized"}}},
@@ -1412,121 +1405,141 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
 				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-						Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "wantedPlaces"}}},
+					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$present"}}}, {Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$old"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}}}}}}}}},
+					Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$due"}}}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$due"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "stale"}}}}},
+					Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "$due"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Name: "token"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 20,
+					Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$old"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+							Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+							Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 							Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+								{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
+							Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "wantedPlaces"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+							Func: &gojq.Func{Name: "$present"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$former"}}}, {Term: &gojq.Term{Type: 3}}}}}},
+						Patterns: []*gojq.Pattern{{Name: "$former"}}, Op: 1}, Op: 1}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "token"}}}}}, Op: 9}, Op: 15}, Op: 14},
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+						Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+							Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Op: 2}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}},
-									{Index: &gojq.Index{Name: "verify"}}}}}, Op: 9}, Then: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}}},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "wantedPlaces"}}}, Op: 1}, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "next",
-							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$present"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$old"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-								{Index: &gojq.Index{Name: "children"}}}}}, {Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$verify"}}}}}}}, Op: 1}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									{Index: &gojq.Index{Name: "verify"}}}}}, Op: 1}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+									Type: 10, Number: "0"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
+								Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "1"}}}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}}, Op: 1}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "option::readsChildren"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
-											Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-											Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-											Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "wantedPlaces"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$present"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "next", Args: []*gojq.Query{{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$former"}}}, {Term: &gojq.Term{Type: 3}},
-											{Term: &gojq.Term{Type: 3}}}}}}, Patterns: []*gojq.Pattern{{Name: "$former"}},
-										Op: 1}, Op: 1}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "token"}}}}},
-								Op: 8}, Op: 14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8,
-							Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{
-								Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
-												Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "0"}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$due"}}},
+							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
+									{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verification",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$present"}}}, {Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
+											Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}}, Op: 1},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::workers"}}},
+												Op:    5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::worker"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 10, Number: "0"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 2}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+								Op:    1}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
+													Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+								Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$afresh"}}}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
-									Args: []*gojq.Query{{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}, Op: 1}}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$afresh"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
 									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}},
 									Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
 									Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
@@ -1759,11 +1772,13 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 									{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
 									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
 								{Name: "$found"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1},
-							Patterns: []*gojq.Pattern{{Name: "$earlier"}}, Op: 1}, Patterns: []*gojq.Pattern{
-							{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$next"}},
-						Op: 1}, Patterns: []*gojq.Pattern{{Name: "$present"}}, Op: 1}, Patterns: []*gojq.Pattern{
-					{Name: "$verify"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
+								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1},
+								Patterns: []*gojq.Pattern{{Name: "$earlier"}}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$seen"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$afresh"}},
+								Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$verify"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$changed"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$due"}}, Op: 1}, Patterns: []*gojq.Pattern{
+					{Name: "$present"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
 			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "observe",
 		Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Type: 6, Index: &gojq.Index{Name: "body"}, SuffixList: []*gojq.Suffix{
@@ -2921,7 +2936,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 							Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "existingObjects",
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 										Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "prefix"}}}}}}}}},
 								Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -2930,13 +2945,13 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 								Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 								Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "workers"}}}}},
-									Op: 13}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
+									Name: "$count"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+									Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Elif: []*gojq.IfElif{
 									{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}}}}, Elif: []*gojq.IfElif{
+										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+										Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 11, Unary: &gojq.Unary{
+										Op: 4, Term: &gojq.Term{Type: 10, Number: "1"}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 10, Number: "0"}}}}}, Elif: []*gojq.IfElif{
 								{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 									Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{
 									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -2947,34 +2962,40 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 											Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 												Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "verify"}}}}}, Op: 8},
 									Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$at"}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+									Name: "$at"}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3}, Op: 5}, Op: 10},
-									Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$at"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}},
-										Op: 3}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
-												{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
+									Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}}}}, Right: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
+								Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$count"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "workers"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$following"}}}, Op: 5}, Op: 10},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$following"}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Patterns: []*gojq.Pattern{
+								{Name: "$following"}}, Op: 1}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$at"}}}, Op: 8}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 1}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 6, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "name"}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$to"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "status"}}, {Index: &gojq.Index{Name: "children"}},
+										{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$child"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "name"}}}}}}}, {Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "verify", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$to"}}}}}}}}}}}, Op: 17}}}}, Patterns: []*gojq.Pattern{
 							{Name: "$to"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$count"}},
 							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$at"}}, Op: 1}}}}}, {Name: "readyCondition",
 				Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{

@@ -138,7 +138,7 @@ func (d *definition) rules(name, kind string, out map[string]any) {
 		out["adopt"] = true
 	}
 	if d.rarely(name+".readyWhen", 6) {
-		out["readyWhen"] = map[string]string{"Widget": `.status.value != null`, "Deployment": `.status.readyReplicas == .spec.replicas`}[kind]
+		out["readyWhen"] = map[string]string{"Widget": `.status.value != null`, "Deployment": `(.status.readyReplicas // 0) == .spec.replicas`}[kind]
 		if out["readyWhen"] == "" {
 			out["readyWhen"] = `.metadata.name != null`
 		}

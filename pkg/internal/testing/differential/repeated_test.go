@@ -165,6 +165,12 @@ func TestRepeated(t *testing.T) {
 		"another child decides, whose deletion no event tells": {3520077, differential.Choices{
 			"c0.generate": 3, "c0.kind": 1, "c0.when": 6, "c2.when": 7, "children": 2, "life.1": 4, "life.1.tier": 1, "life.3": 3,
 		}},
+		"a child of a list is changed and another one deleted while paused": {3600685, differential.Choices{
+			"c0.forEach": 5, "c0.namespace": 5, "life.4": 14, "life.4.0": 1, "life.4.1.mode": 2,
+		}},
+		"a list is made beside one that needs no finalizer": {3610767, differential.Choices{
+			"c0.forEach": 3, "c1.namespace": 6, "c1.when": 6, "children": 1,
+		}},
 		"a variable reads a child that is not wanted": {3026352, differential.Choices{
 			"c0.kind": 1, "c0.when": 6, "c2.text.read.Secretfalse": 2, "c2.text.source": 5, "c2.text.variable": 4, "children": 2,
 		}},

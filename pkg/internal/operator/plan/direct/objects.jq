@@ -87,27 +87,26 @@
 
   # The next request of a custom resource with the $wanted objects, or null: {listing}, or
   # {place, seen}, with a token that differs if it has to be sent again. $before is the
-  # observed state before the event. $verify is the number of the objects that are applied
-  # although they seem as they were written: the operator may have missed a deletion.
-  def next($wanted; $before; $verify):
+  # observed state before the event.
+  def next($wanted; $before):
     listing($wanted) as $listing
     | if $listing != {} then {token: $listing, $listing}
       elif option::finalized and (.metadata.finalizers // [] | index(hole::finalizer)) == null then null
       else
-        . as $of
-        | (if option::marked then inputMark(hole::inputs) else {} end) as $mark
+        . as $of | .status.children as $entries
+        | def version: .resourceVersion | tonumber? // 0;
+          (if option::marked then inputMark(hole::inputs) else {} end) as $mark
         | first(
             # a late event of the object overwrote a newer observation
-            (select($before != null) | $wanted.objects[]? | .key as $late
-             | select(($of.status.children[$late].resourceVersion | tonumber? // 0) < ($before[$late].resourceVersion | tonumber? // 0) and mine($late))
-             | {place: ., seen: ($of.status.children[$late] | observedObject), stale: true}),
-            ($wanted.objects[]? | .key as $at | $of.status.children[$at] as $raw
+            ($wanted.objects[]? | select(($entries[.key] | version) < ($before[.key] | version) and mine(.key))
+             | {place: ., seen: ($entries[.key] | observedObject), stale: true}),
+            ($wanted.objects[]? | $entries[.key] as $raw
              | select(
                  ($raw | .uid == null or .uid == .deletedUID or .error != null
                   or .failed.attempts != null and (.failed.uid == null or .failed.uid == .uid)
                   or (option::never | not) and (.generation != $of.metadata.generation or (.drift // "") != "" or option::marked and .inputs != $mark))
                  and ((option::recreated | not) or $raw.deleting != true or $raw.uid == $raw.deletedUID)
-                 and mine($at))
+                 and mine(.key))
              | {place: ., seen: ($raw | observedObject)}
              | .seen as $entry
              | if .seen.error != null then
@@ -119,12 +118,6 @@
                    (.seen.failed.generation != $of.metadata.generation or otherInputs or (.seen.failed.attempts | isDue))
                    and ((option::canBeHeld | not) or ($of | heldFrom($entry)) == null))
                end),
-            (if $verify != null then
-               (if option::each then [$wanted.objects[]?][$verify * hole::workers + hole::worker] else first($wanted.objects[]?) end) // empty
-               | .key as $chosen
-               | {place: ., seen: ($of.status.children[$chosen] | observedObject)} | .seen as $checked
-               | select(($checked.uid != null or mine($chosen)) and ((option::canBeHeld | not) or ($of | heldFrom($checked)) == null))
-             else empty end),
             null)
         | if . == null then null
           else
@@ -133,32 +126,45 @@
           end
       end;
 
+  # The object at a position among those that are listed, to be applied although it seems as
+  # it was written: the operator may have missed its change or its deletion.
+  def verification($wanted; $position):
+    . as $subject | .status.children as $states
+    | [$wanted.objects[]? | select($states[.key] | . != null and .unwanted != true)][$position] // empty
+    | {place: ., seen: ($states[.key] | observedObject)}
+    | select((.seen.uid != null or mine(.place.key)) and ((option::canBeHeld | not) or (.seen as $checked | $subject | heldFrom($checked)) == null));
+
   if ignored
     or (option::finalized | not) and $new.metadata.deletionTimestamp != null
   then {go: false} else
-    (if $old == null then 0
-     elif $new.status.children[hole::child].verify != $old.status.children[hole::child].verify then $new.status.children[hole::child].verify
-     else null end) as $verify
-    | ($new | wantedPlaces) as $present
-    | ($new | next($present; $old.status.children; $verify)) as $next
+    ($new | wantedPlaces) as $present
+    | ($new | next($present; $old.status.children)) as $due
 
     # With the same spec, the same objects are wanted.
-    | if $next == null or $old != null and $verify == null and ($next.stale | not)
-        and $next.token == ($old
-          | (if option::readsChildren or option::marked or .metadata.generation != $new.metadata.generation then wantedPlaces else $present end) as $former
-          | next($former; null; null)).token
-      then {go: false}
+    | ($due != null and ($old == null or $due.stale or $due.token != ($old
+        | (if option::readsChildren or option::marked or .metadata.generation != $new.metadata.generation then wantedPlaces else $present end) as $former
+        | next($former; null)).token)) as $changed
+
+    # What is not due is verified.
+    | (if option::each then
+         [$new, $old | .status.children[hole::child].verify] | if .[0] == .[1] then null else .[0] end
+       else if $old == null then 0 else null end end) as $verify
+    | (if $changed then $due elif $verify != null then
+         $new | first(verification($present; if option::each then ([$verify, 0] | max) * hole::workers + hole::worker else 0 end), null)
+       else null end) as $next
+    | if $next == null then {go: false}
       else
-        $next.seen as $seen
+        ($old == null or ($changed | not)) as $afresh
+        | $next.seen as $seen
 
         # After a failure, the next attempts assume first that the object does not exist
         # although it was observed, then that it exists although it was not. One that was
         # found in this way is written as it was observed.
         | ($old.status.children[$next.place.key // ""] | observedObject) as $earlier
         | (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $earlier.failed else $seen.failed end) as $lastFailure
-        | (if otherInputs then 0 else $lastFailure | failedAttempts($old == null or $verify != null) end) as $attempts
+        | (if otherInputs then 0 else $lastFailure | failedAttempts($afresh) end) as $attempts
         | ($old != null and $seen.reclaimed != $earlier.reclaimed) as $found
-        | (if $old == null or $verify != null or option::diagnosed and $seen.failed == null or $found then 0
+        | (if $afresh or option::diagnosed and $seen.failed == null or $found then 0
            else [0, 1, 2, 3, 0, 0, 1][$attempts] end) as $try
         | ($seen.uid != null and $try == 0) as $update
         | (if $next.listing != null or option::never and $update then {} else $new | built($next.place) end) as $want

@@ -34,17 +34,16 @@
       elif listsUnowned then $present
       else $present - [hole::finalizer] end;
 
-  # Which object of a child with forEach is applied next although it seems as it was
+  # Which objects of a child with forEach are applied next although they seem as they were
   # written, as after the first event of a custom resource: the operator may have missed
-  # its deletion.
+  # their change or deletion.
   def verifications:
     reduce hole::eachChildren[] as $child ({};
       $new.status.children[$child.name].verify as $at
-      | ([$new | existingObjects($child.prefix)] | length) as $count
-      | (if $old == null then if $count <= $child.workers then null elif $at == 1 then 2 else 1 end
+      | ([$new | listedObjects($child.prefix)] | length) as $count
+      | (if $old == null then if $count == 0 then null elif $at == 0 then -1 else 0 end
          elif $at == null or $at == $old.status.children[$child.name].verify then $at
-         elif $count > $child.workers * ($at + 1) then $at + 1
-         else null end) as $to
+         else ([$at, 0] | max + 1) as $following | if $count > $child.workers * $following then $following else null end end) as $to
       | if $to == $at then . else .[$child.name] = (if $to == null and $new.status.children[$child.name].error == null then null else {verify: $to} end) end);
 
   def readyCondition: [.status.conditions[]? | select(.type? == "Ready")] | first;
