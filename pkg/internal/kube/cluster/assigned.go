@@ -1,21 +1,22 @@
 package cluster
 
 import (
-	"bytes"
+	"maps"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 var (
 	namespaces = schema.GroupResource{Resource: "namespaces"}
 	services   = schema.GroupResource{Resource: "services"}
+	claims     = schema.GroupResource{Resource: "persistentvolumeclaims"}
 )
 
 // pending are the kinds whose phase is Pending until a controller has seen the object.
-var pending = []schema.GroupResource{{Resource: "pods"}, {Resource: "persistentvolumes"}, {Resource: "persistentvolumeclaims"}}
+var pending = []schema.GroupResource{{Resource: "pods"}, {Resource: "persistentvolumes"}, claims}
 
 // nameLabel is the label of a Namespace with its name.
 const nameLabel = "kubernetes.io/metadata.name"
@@ -35,86 +36,49 @@ func (c *Cluster) assign(k Key, old, o Object) {
 			set(o, "Active", "status", "phase")
 			set(o, []any{"kubernetes"}, "spec", "finalizers")
 		}
-	case old == nil && slices.Contains(pending, k.GroupResource):
+	case k.GroupResource == claims:
+		sameSource(o)
+	}
+	if old == nil && slices.Contains(pending, k.GroupResource) {
 		set(o, "Pending", "status", "phase")
 	}
 }
 
-// assignedFields are the fields that assign sets, without those in lists.
-func assignedFields(kind schema.GroupKind) [][]string {
-	switch kind {
-	case schema.GroupKind{Kind: "Namespace"}:
-		return [][]string{{"metadata", "labels", nameLabel}, {"spec", "finalizers"}, {"status", "phase"}}
-	case schema.GroupKind{Kind: "Pod"}, schema.GroupKind{Kind: "PersistentVolume"}, schema.GroupKind{Kind: "PersistentVolumeClaim"}:
-		return [][]string{{"status", "phase"}}
-	case schema.GroupKind{Kind: "Service"}:
-		return [][]string{
-			{"spec", "clusterIP"},
-			{"spec", "clusterIPs"},
-			{"spec", "ipFamilies"},
-			{"spec", "ipFamilyPolicy"},
-			{"spec", "healthCheckNodePort"},
-		}
+// sameSource gives a PersistentVolumeClaim both forms of the source of its data.
+func sameSource(o Object) {
+	older, newer := []string{"spec", "dataSource"}, []string{"spec", "dataSourceRef"}
+	source, _, _ := unstructured.NestedMap(o.Object, older...)
+	reference, _, _ := unstructured.NestedMap(o.Object, newer...)
+	switch {
+	case source != nil && reference == nil:
+		set(o, source, newer...)
+	case source == nil && reference != nil && reference["namespace"] == nil:
+		set(o, reference, older...)
 	}
-	return nil
 }
 
-// WithoutAssigned returns an object without the values that the API server assigned: no
-// field manager owns them.
-func WithoutAssigned(o Object) Object {
-	fields := assignedFields(o.GroupVersionKind().GroupKind())
-	if len(fields) == 0 {
-		return o
-	}
-	o = o.DeepCopy()
-	owned := owned(o)
-	for _, path := range fields {
-		removeUnowned(o, owned, path)
-	}
-	ports, _, _ := unstructured.NestedSlice(o.Object, "spec", "ports")
-	for _, port := range ports {
-		port, ok := port.(map[string]any)
-		if ok && !owned.Has(nodePortOf(port)) {
-			delete(port, "nodePort")
-		}
-	}
-	if len(ports) > 0 {
-		set(o, ports, "spec", "ports")
-	}
-	return o
-}
-
-// removeUnowned removes a field that nobody owns, and the objects around it that it leaves
-// empty.
-func removeUnowned(o Object, owned *fieldpath.Set, path []string) {
-	var at fieldpath.Path
-	for _, name := range path {
-		at = append(at, fieldpath.PathElement{FieldName: &name})
-	}
-	if owned.Has(at) {
+// assignSelector gives a new Job the labels of its Pods, and the selector of them.
+func assignSelector(o Object) {
+	if kind := o.GroupVersionKind(); kind.Group != batchv1.GroupName || kind.Kind != "Job" {
 		return
 	}
-	unstructured.RemoveNestedField(o.Object, path...)
-	for len(path) > 1 {
-		path = path[:len(path)-1]
-		around, _, _ := unstructured.NestedMap(o.Object, path...)
-		if around == nil || len(around) > 0 {
-			return
-		}
-		unstructured.RemoveNestedField(o.Object, path...)
+	if manual, _, _ := unstructured.NestedBool(o.Object, "spec", "manualSelector"); manual {
+		return
 	}
-}
-
-// owned returns the fields that a manager owns.
-func owned(o Object) *fieldpath.Set {
-	out := fieldpath.NewSet()
-	for _, entry := range o.GetManagedFields() {
-		var one fieldpath.Set
-		if entry.FieldsV1 != nil && one.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) == nil {
-			out = out.Union(&one)
-		}
+	of := []string{"spec", "template", "metadata", "labels"}
+	given, _, _ := unstructured.NestedStringMap(o.Object, of...)
+	labels := map[string]string{
+		batchv1.ControllerUidLabel: string(o.GetUID()), "controller-uid": string(o.GetUID()),
+		batchv1.JobNameLabel: o.GetName(), "job-name": o.GetName(),
 	}
-	return out
+	maps.Copy(labels, given)
+	if maps.Equal(o.GetLabels(), given) { // by default, a Job has the labels of its Pods
+		o.SetLabels(labels)
+	}
+	for label, value := range labels {
+		set(o, value, append(slices.Clone(of), label)...)
+	}
+	set(o, string(o.GetUID()), "spec", "selector", "matchLabels", batchv1.ControllerUidLabel)
 }
 
 // set sets a field of a new object.

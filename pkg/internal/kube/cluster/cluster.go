@@ -50,6 +50,7 @@ type Cluster struct {
 	NewUID     func(objects int) types.UID
 	Identities map[Key]Identity // of objects read from another cluster
 	taken      map[any]Key      // addresses and ports of Services
+	plain      map[Key]plain
 	ending     map[Key]struct{} // Namespaces that are being deleted
 	ended      map[string]bool  // Namespaces that were deleted
 	now        func() time.Time
@@ -74,6 +75,7 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 		NewUID:     counted,
 		Identities: map[Key]Identity{},
 		taken:      map[any]Key{},
+		plain:      map[Key]plain{},
 		ending:     map[Key]struct{}{},
 		ended:      map[string]bool{},
 		now:        now,
@@ -186,6 +188,7 @@ func (c *Cluster) remove(k Key, last Object) {
 	c.Order = slices.Delete(c.Order, at, at+1)
 	delete(c.created, k)
 	delete(c.Objects, k)
+	delete(c.plain, k)
 	c.changes = append(c.changes, Change{Resource: k.GroupResource, Old: last})
 }
 

@@ -13,15 +13,8 @@ import (
 func immutable(old, o Object) field.ErrorList {
 	kind := o.GroupVersionKind()
 	var wrong field.ErrorList
-	var before, after map[string]any
 	for _, f := range shapes.ImmutableFields(kind.Group, kind.Kind) {
 		if f.Ignored || !changes(f, old.Object, o.Object) {
-			continue
-		}
-		if before == nil { // a default may be written or not
-			before, after = withDefaults(old), withDefaults(o)
-		}
-		if !changes(f, before, after) {
 			continue
 		}
 		named := f.At

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/structured-merge-diff/v4/fieldpath"
 )
 
 // The addresses and ports of Services. They follow from the name of the Service, so that
@@ -50,12 +49,22 @@ func (c *Cluster) assignService(k Key, old, o Object) {
 
 func needsAddress(spec map[string]any) bool { return spec["type"] != "ExternalName" }
 
+func isBalanced(spec map[string]any) bool { return spec["type"] == "LoadBalancer" }
+
+func hasNodePorts(spec map[string]any) bool { return spec["type"] == "NodePort" || isBalanced(spec) }
+
+func isExternal(spec map[string]any) bool {
+	addresses, _ := spec["externalIPs"].([]any)
+	return hasNodePorts(spec) || spec["type"] == "ClusterIP" && len(addresses) > 0
+}
+
+// needsNodePorts reports whether ports without a node port get one. What they have stays.
 func needsNodePorts(spec map[string]any) bool {
-	return spec["type"] == "NodePort" || spec["type"] == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false
+	return hasNodePorts(spec) && (spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false)
 }
 
 func needsHealthPort(spec map[string]any) bool {
-	return spec["type"] == "LoadBalancer" && spec["externalTrafficPolicy"] == "Local"
+	return isBalanced(spec) && spec["externalTrafficPolicy"] == "Local"
 }
 
 func portsOf(spec map[string]any) []map[string]any {
@@ -72,17 +81,23 @@ func portsOf(spec map[string]any) []map[string]any {
 // keepAllocated keeps what the Service has if the update omits it, and removes what its new
 // type does not need if the update does not change it.
 func keepAllocated(before, spec map[string]any) {
-	keep := func(needs func(map[string]any) bool, names ...string) {
+	drop := func(needs func(map[string]any) bool, names ...string) {
 		for _, name := range names {
-			switch had := before[name]; {
-			case had == nil || !needs(before):
-			case spec[name] == nil && needs(spec):
-				spec[name] = had
-			case !needs(spec) && fmt.Sprint(spec[name]) == fmt.Sprint(had):
+			if needs(before) && !needs(spec) && fmt.Sprint(spec[name]) == fmt.Sprint(before[name]) {
 				delete(spec, name)
 			}
 		}
 	}
+	keep := func(needs func(map[string]any) bool, names ...string) {
+		for _, name := range names {
+			if had := before[name]; had != nil && spec[name] == nil && needs(before) && needs(spec) {
+				spec[name] = had
+			}
+		}
+		drop(needs, names...)
+	}
+	drop(isBalanced, "allocateLoadBalancerNodePorts", "loadBalancerClass")
+	drop(isExternal, "externalTrafficPolicy")
 	keep(needsAddress, "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
 	if spec["clusterIP"] != nil && spec["clusterIP"] != before["clusterIP"] &&
 		fmt.Sprint(spec["clusterIPs"]) == fmt.Sprint(before["clusterIPs"]) {
@@ -103,11 +118,11 @@ func keepNodePorts(before, spec map[string]any) {
 	}
 	for _, port := range portsOf(spec) {
 		switch had := named[port["name"]]; {
-		case needsNodePorts(spec):
+		case hasNodePorts(spec):
 			if port["nodePort"] == nil && had != nil && !used[had] {
 				port["nodePort"] = had
 			}
-		case needsNodePorts(before) && port["nodePort"] == had:
+		case hasNodePorts(before) && port["nodePort"] == had:
 			delete(port, "nodePort")
 		}
 	}
@@ -194,13 +209,4 @@ func (c *Cluster) free(k Key, use string, value func(uint32) any) any {
 			return out
 		}
 	}
-}
-
-// nodePortOf returns the path of the port of nodes.
-func nodePortOf(port map[string]any) fieldpath.Path {
-	protocol := port["protocol"]
-	if protocol == nil {
-		protocol = "TCP"
-	}
-	return fieldpath.MakePathOrDie("spec", "ports", fieldpath.KeyByFields("port", port["port"], "protocol", protocol), "nodePort")
 }

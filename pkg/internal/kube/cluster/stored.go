@@ -2,18 +2,18 @@ package cluster
 
 import (
 	"encoding/base64"
+	"maps"
+	"reflect"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // store gives an object of a built-in kind the form in which the API server stores it: it
-// decodes the object into Kubernetes' types, which omit empty fields and write quantities
-// in one form, 500m for 0.5. A custom resource keeps every field.
+// decodes the object into Kubernetes' types, sets their defaults, and encodes that. It omits empty
+// fields and writes quantities in one form, 500m for 0.5. A custom resource keeps every field.
 func store(o Object) error {
-	if o.GetAPIVersion() == "v1" && o.GetKind() == "Secret" {
-		encodeText(o)
-	}
 	typed, err := scheme.Scheme.New(o.GroupVersionKind())
 	if err != nil {
 		return nil //nolint:nilerr // a version that this library does not have
@@ -21,21 +21,35 @@ func store(o Object) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {
 		return nil //nolint:nilerr // the checks of the object report it
 	}
+	setDefaults(reflect.ValueOf(typed))
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {
 		return err
 	}
-	for name, value := range fields {
-		if name != "metadata" && name != "apiVersion" && name != "kind" && o.Object[name] != nil {
-			o.Object[name] = kept(o.Object[name], value)
-		}
+	if labels, ok, _ := unstructured.NestedMap(fields, "metadata", "labels"); ok {
+		set(o, labels, "metadata", "labels")
 	}
-	for name := range o.Object {
-		if _, known := fields[name]; !known {
-			delete(o.Object, name)
-		}
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		fields[name] = o.Object[name]
 	}
+	withoutNull(fields)
+	o.Object = fields
 	return nil
+}
+
+// withoutNull removes the fields without a value.
+func withoutNull(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		maps.DeleteFunc(v, func(_ string, field any) bool { return field == nil })
+		for _, field := range v {
+			withoutNull(field)
+		}
+	case []any:
+		for _, item := range v {
+			withoutNull(item)
+		}
+	}
 }
 
 // omitEmptyMetadata removes the lists and maps of the metadata that are empty.
@@ -55,37 +69,11 @@ func omitEmptyMetadata(o Object) {
 	}
 }
 
-// kept returns the fields of a value that the other one has too.
-func kept(value, stored any) any {
-	switch s := stored.(type) {
-	case map[string]any:
-		given, ok := value.(map[string]any)
-		if !ok {
-			return stored
-		}
-		out := make(map[string]any, len(given))
-		for name, below := range given {
-			if other, still := s[name]; still {
-				out[name] = kept(below, other)
-			}
-		}
-		return out
-	case []any:
-		given, ok := value.([]any)
-		if !ok || len(given) != len(s) {
-			return stored
-		}
-		out := make([]any, len(given))
-		for i := range given {
-			out[i] = kept(given[i], s[i])
-		}
-		return out
-	}
-	return stored
-}
-
 // encodeText moves stringData of a Secret into data.
 func encodeText(o Object) {
+	if o.GetAPIVersion() != "v1" || o.GetKind() != "Secret" {
+		return
+	}
 	text, ok := o.Object["stringData"].(map[string]any)
 	if !ok {
 		return

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -428,10 +429,18 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		}
 	}
 	omitEmptyMetadata(o)
+	var fields map[string]any
 	if req.Kind.Builtin {
+		encodeText(o)
+		fields = o.Object
+		if old != nil {
+			fields, _ = written(o.Object, old.Object, c.plain[req.key()].fields).(map[string]any)
+		}
+		fields = runtime.DeepCopyJSON(fields)
 		if err := store(o); err != nil {
 			return nil, err
 		}
+		fields, _ = kept(fields, o.Object).(map[string]any)
 		c.assign(req.key(), old, o)
 	}
 	wrong, err := c.invalid(req, old, o)
@@ -456,6 +465,7 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		c.objects++
 		identity := c.Identities[req.key()]
 		o.SetUID(cmp.Or(identity.UID, c.NewUID(c.objects)))
+		assignSelector(o)
 		o.SetCreationTimestamp(metav1.NewTime(now))
 		if req.Kind.Generation {
 			o.SetGeneration(cmp.Or(identity.Generation, 1))
@@ -470,5 +480,9 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		c.remove(req.key(), o)
 		return o, nil
 	}
-	return c.write(req.key(), o), nil
+	o = c.write(req.key(), o)
+	if req.Kind.Builtin {
+		c.plain[req.key()] = plain{o.GetResourceVersion(), fields}
+	}
+	return o, nil
 }

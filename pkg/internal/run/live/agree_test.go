@@ -313,8 +313,14 @@ var incomparable = []string{"managedFields", "creationTimestamp", "deletionTimes
 // allocated are fields of Services that each server allocates.
 var allocated = []string{"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
 
+// unset are fields that only Kubernetes' API server sets, most of them its admission plugins.
+var unset = []string{
+	"annotations", "finalizers", "generation", "lastPhaseTransitionTime", "preemptionPolicy", "priority", "priorityClassName",
+	"serviceAccount", "serviceAccountName", "status", "tolerations", "volumeMounts", "volumes",
+}
+
 // difference returns the first field of an answer in memory that the other answer does not
-// have. The API server sets more defaults.
+// have, or the other way round.
 func (r *replay) difference(path string, memory, real any, status int) string {
 	switch m := memory.(type) {
 	case map[string]any:
@@ -326,6 +332,10 @@ func (r *replay) difference(path string, memory, real any, status int) string {
 			return r.learn(m, o, path) // the messages are compared by make agreement
 		}
 		r.learn(m, o, path)
+		if metadata, ok := m["metadata"].(map[string]any); ok {
+			other, _ := o["metadata"].(map[string]any)
+			r.learn(metadata, other, path)
+		}
 		for key, value := range m {
 			if (r.edited || o["kind"] == "Deployment") && key == "status" || strings.HasSuffix(path, ".metadata") && key == "generation" && (r.edited || r.deployment) {
 				continue // the API server counts changes of annotations too
@@ -345,6 +355,14 @@ func (r *replay) difference(path string, memory, real any, status int) string {
 			}
 			if different := r.difference(path+"."+key, value, other, status); different != "" {
 				return different
+			}
+		}
+		if path == "" && m["items"] != nil {
+			return ""
+		}
+		for key, value := range o {
+			if _, there := m[key]; !there && value != nil && !slices.Contains(incomparable, key) && !slices.Contains(unset, key) {
+				return fmt.Sprintf("%s.%s is %v, in memory missing", path, key, value)
 			}
 		}
 	case []any:

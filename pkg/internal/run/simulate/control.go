@@ -225,7 +225,7 @@ type version struct {
 // Normalized returns an object as a user would apply it: without what the API server
 // sets, and with wall-clock times replaced by a fixed one.
 func (s *Simulation) Normalized(fields map[string]any) map[string]any {
-	o := cluster.WithoutAssigned(&unstructured.Unstructured{Object: fields})
+	o := s.cluster.WithoutAssigned(&unstructured.Unstructured{Object: fields})
 	out, _ := s.normalize(o.DeepCopy().Object).(map[string]any)
 	removeServerMetadata(out)
 	return out

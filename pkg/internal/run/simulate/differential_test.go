@@ -16,10 +16,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
-	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
@@ -304,7 +302,7 @@ func (w *world) children() map[string]any {
 	all := map[string]any{}
 	for _, c := range w.o.plan.Children {
 		if object := w.liveChild(c); object != nil {
-			all[c.Name] = bare(cluster.WithoutAssigned(&unstructured.Unstructured{Object: object}).Object)
+			all[c.Name] = bare(w.Normalized(object))
 		}
 	}
 	return all
