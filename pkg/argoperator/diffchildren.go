@@ -1,7 +1,6 @@
 package argoperator
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -112,13 +111,7 @@ func refuses(f schema.Immutable, from, to map[string]any) bool {
 		return false
 	}
 	before, after := schema.ValueAt(from, f.Path...), schema.ValueAt(to, f.Path...)
-	return f.Allows == nil || !plain(before) || !plain(after) || !f.Allows(before, after)
-}
-
-// plain reports whether a value has no expression.
-func plain(value any) bool {
-	data, err := json.Marshal(value)
-	return err == nil && !strings.Contains(string(data), "${")
+	return f.Allows == nil || schema.IsComputed(before) || schema.IsComputed(after) || !f.Allows(before, after)
 }
 
 func hasChild(children []plan.Child, name string) bool {

@@ -3,11 +3,12 @@ package cluster
 import (
 	"encoding/base64"
 	"maps"
-	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	shapes "github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // store gives an object of a built-in kind the form in which the API server stores it: it
@@ -21,7 +22,7 @@ func store(o Object) error {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {
 		return nil //nolint:nilerr // the checks of the object report it
 	}
-	setDefaults(reflect.ValueOf(typed))
+	shapes.SetDefaults(typed)
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 	if err != nil {
 		return err

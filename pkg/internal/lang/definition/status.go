@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
@@ -95,11 +95,6 @@ func insert(at *props, path []string, schema props) {
 // items lack.
 func isConditions(p source.Path) bool { return len(p) == 3 && p[2] == "conditions" }
 
-func hasExpression(value any) bool {
-	raw, err := json.Marshal(value)
-	return err != nil || strings.Contains(string(raw), "${")
-}
-
 // statusItem checks the constant parts of an item of a list.
 func (c *checker) statusItem(schema *props, item any, p source.Path) {
 	fields, ok := item.(map[string]any)
@@ -115,27 +110,27 @@ func (c *checker) statusItem(schema *props, item any, p source.Path) {
 }
 
 // statusValue checks the constant parts of a value. The plan checks the expressions.
-func (c *checker) statusValue(schema *props, value any, p source.Path) {
-	if fields, ok := value.(map[string]any); ok && shortschema.KindOf(schema) == "object" {
-		c.statusFields(schema, fields, p)
+func (c *checker) statusValue(of *props, value any, p source.Path) {
+	if fields, ok := value.(map[string]any); ok && shortschema.KindOf(of) == "object" {
+		c.statusFields(of, fields, p)
 		return
 	}
-	if items, ok := value.([]any); ok && (isConditions(p) || hasExpression(value)) && schema.Items != nil && schema.Items.Schema != nil {
+	if items, ok := value.([]any); ok && (isConditions(p) || schema.IsComputed(value)) && of.Items != nil && of.Items.Schema != nil {
 		for i, item := range items {
-			c.statusItem(schema.Items.Schema, item, p.To(i))
+			c.statusItem(of.Items.Schema, item, p.To(i))
 		}
 		return
 	}
-	if hasExpression(value) {
+	if schema.IsComputed(value) {
 		return
 	}
 	var plain any
 	if raw, err := json.Marshal(value); err != nil || json.Unmarshal(raw, &plain) != nil {
 		return
 	}
-	if problem := shortschema.Conform(schema, plain); problem != "" {
+	if problem := shortschema.Conform(of, plain); problem != "" {
 		hint := ""
-		if _, isText := plain.(string); isText && shortschema.KindOf(schema) != "string" {
+		if _, isText := plain.(string); isText && shortschema.KindOf(of) != "string" {
 			hint = "write an expression as ${ EXPRESSION }"
 		}
 		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), hint)

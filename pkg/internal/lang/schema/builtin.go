@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -135,23 +134,43 @@ func (g fromGo) Fields() []string {
 	return names
 }
 
+// writtenCache caches the results of written by type, which are the same for all operators.
+var writtenCache sync.Map
+
 // written returns the fields that the API server sets if they are missing.
 func written(t reflect.Type) []string {
+	if known, ok := writtenCache.Load(t); ok {
+		return known.([]string)
+	}
+	names := defaulted(t)
+	writtenCache.Store(t, names)
+	return names
+}
+
+func defaulted(t reflect.Type) []string {
 	switch t {
 	case typeFor[metav1.TypeMeta]():
 		return []string{"apiVersion", "kind"}
 	case typeFor[metav1.ObjectMeta]():
 		return []string{"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"}
-	case typeFor[appsv1.DeploymentSpec](), typeFor[appsv1.StatefulSetSpec](), typeFor[appsv1.ReplicaSetSpec]():
-		return []string{"replicas"}
 	case typeFor[batchv1.JobSpec]():
-		return []string{"backoffLimit"}
-	case typeFor[corev1.ServiceSpec]():
-		return []string{"type", "sessionAffinity"}
-	case typeFor[corev1.PodSpec]():
-		return []string{"restartPolicy", "dnsPolicy", "serviceAccountName"}
+		return []string{"parallelism", "backoffLimit", "completionMode", "suspend", "manualSelector", "podReplacementPolicy"}
 	}
-	return nil
+	value := reflect.New(t)
+	setDefaults(value)
+	var names []string
+	for _, f := range tagged(t) {
+		if f.in == t && !value.Elem().FieldByIndex(f.index).IsZero() {
+			names = append(names, f.name)
+		}
+	}
+	switch t {
+	case typeFor[corev1.ServiceSpec]():
+		return slices.DeleteFunc(names, func(name string) bool { return name == "internalTrafficPolicy" }) // not of an ExternalName
+	case typeFor[corev1.PodSpec]():
+		return append(names, "serviceAccountName")
+	}
+	return names
 }
 
 func (g fromGo) Required(name string) bool {
@@ -181,6 +200,7 @@ type tag struct {
 	omitted bool // if empty
 	t       reflect.Type
 	in      reflect.Type // the enclosing struct
+	index   []int        // in that
 }
 
 // taggedCache caches the results of tagged by type, which are the same for all operators.
@@ -209,7 +229,8 @@ func tags(t reflect.Type) []tag {
 		case name == "" && f.Anonymous:
 			found = append(found, tags(f.Type)...)
 		case name != "":
-			found = append(found, tag{name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero"), f.Type, t})
+			omitted := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+			found = append(found, tag{name, omitted, f.Type, t, f.Index})
 		}
 	}
 	return found

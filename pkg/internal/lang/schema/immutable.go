@@ -346,7 +346,7 @@ func not(is func(before, after map[string]any) bool) func(before, after map[stri
 // may reports whether a field has a value, or may have it because it is computed.
 func may(object map[string]any, value string, path ...string) bool {
 	is := text(object, path...)
-	return is == value || strings.Contains(is, "${")
+	return is == value || IsComputed(is)
 }
 
 // The changes that the API server accepts.
@@ -462,6 +462,23 @@ func ValueAt(value any, path ...string) any {
 		value = fields[step]
 	}
 	return value
+}
+
+// IsComputed reports whether a value of a template has an expression.
+func IsComputed(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.Contains(v, "${")
+	case map[string]any:
+		for name, field := range v {
+			if IsComputed(name) || IsComputed(field) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, IsComputed)
+	}
+	return false
 }
 
 // withoutFields returns a value without the fields at the paths. It treats an object

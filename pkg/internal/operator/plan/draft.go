@@ -156,7 +156,7 @@ func edit(value any, path []string, change func(any) any) {
 func named(template map[string]any) bool {
 	metadata, _ := template["metadata"].(map[string]any)
 	name, _ := metadata["name"].(string)
-	return strings.Contains(name, "${")
+	return schema.IsComputed(name)
 }
 
 // readsDoubtful reports whether a child reads a field whose type has an error.

@@ -254,7 +254,7 @@ func leaves(value any, at []string, free [][]string) []leaf {
 	}
 	switch value := value.(type) {
 	case string:
-		if strings.Contains(value, "${") {
+		if schema.IsComputed(value) {
 			out = append(out, leaf{value, at})
 		}
 	case map[string]any:

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
@@ -87,7 +86,7 @@ func (c *compiler) related() []Related {
 		if r.Namespace != "" {
 			one.NamespaceText = r.Namespace
 			one.Namespace = part("namespace", r.Namespace, schema.Of(schema.String))
-			if !strings.Contains(r.Namespace, "${") && r.Namespace != "*" {
+			if !schema.IsComputed(r.Namespace) && r.Namespace != "*" {
 				one.FixedNamespace = r.Namespace
 			}
 		}

@@ -49,7 +49,7 @@ func (c *compiler) replaced(child *Child, in v1alpha1.Child, path []string) {
 // sealedFields returns the fields that are immutable if the template computes that
 // `immutable` is true.
 func (c *compiler) sealedFields(k Kind, in v1alpha1.Child) []schema.Immutable {
-	if text, _ := in.Template["immutable"].(string); !strings.Contains(text, "${") {
+	if text, _ := in.Template["immutable"].(string); !schema.IsComputed(text) {
 		return nil
 	}
 	always := c.fixedFields(k, in)

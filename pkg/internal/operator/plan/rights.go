@@ -8,6 +8,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // Nobody may grant rights that they do not hold: the API server accepts a Role from those
@@ -121,7 +122,7 @@ func PlainRules(rules []any) []v1alpha1.Permission {
 	var out []v1alpha1.Permission
 	for _, rule := range rules {
 		fields, isMap := rule.(map[string]any)
-		if !isMap || fields["nonResourceURLs"] != nil || strings.Contains(fmt.Sprint(rule), "${") {
+		if !isMap || fields["nonResourceURLs"] != nil || schema.IsComputed(rule) {
 			return nil
 		}
 		texts := func(key string) []string {
@@ -144,7 +145,7 @@ func PlainRules(rules []any) []v1alpha1.Permission {
 func needsToBind(in v1alpha1.Child) GrantNeeds {
 	plain := func(value any) string {
 		text, _ := value.(string)
-		if strings.Contains(text, "${") {
+		if schema.IsComputed(text) {
 			return ""
 		}
 		return text

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
@@ -77,7 +76,7 @@ func alwaysRelated(d *definition.Definition) []string {
 }
 
 func isConstantSchedule(r v1alpha1.Related) bool {
-	return r.Schedule != "" && !strings.Contains(r.Schedule, "${")
+	return r.Schedule != "" && !schema.IsComputed(r.Schedule)
 }
 
 // hasRelated reports whether custom resources depend on objects of others, or on times.

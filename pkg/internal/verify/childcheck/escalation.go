@@ -72,7 +72,7 @@ func permissionHint(n plan.GrantNeeds, roles []string) string {
 // schema lists them.
 func roles(p *plan.Plan, d *definition.Definition, c plan.Child, in v1alpha1.Child) []string {
 	name, _ := schema.ValueAt(in.Template, "roleRef", "name").(string)
-	if !strings.Contains(name, "${") && name != "" {
+	if !schema.IsComputed(name) && name != "" {
 		return []string{name}
 	}
 	if c.Object == nil {

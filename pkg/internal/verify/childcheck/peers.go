@@ -68,8 +68,9 @@ func rulesHint(rules []any, i int, direction, key, types string) string {
 	if !strings.HasPrefix(text, "${") {
 		return fmt.Sprintf("to allow none, write %s: [] and %s; to allow all, remove %s", direction, types, key)
 	}
-	more, err := json.Marshal(without(rule, key))
-	if len(rules) > 1 || err != nil || strings.Contains(string(more), "${") {
+	rest := without(rule, key)
+	more, err := json.Marshal(rest)
+	if len(rules) > 1 || err != nil || schema.IsComputed(rest) {
 		return fmt.Sprintf("write %s, and %s as one expression that leaves the rule out then", types, direction)
 	}
 	others := ""

@@ -1,4 +1,4 @@
-package cluster
+package schema
 
 import (
 	"cmp"
@@ -23,8 +23,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// setDefaults sets the API server's defaults of a value and of everything in it, those of the
-// outer value first. The value is a pointer.
+// SetDefaults sets the API server's defaults of an object of a built-in kind, a pointer to its Go
+// type.
+func SetDefaults(object any) { setDefaults(reflect.ValueOf(object)) }
+
+// setDefaults sets the defaults of a value and of everything in it, those of the outer value
+// first. The value is a pointer.
 func setDefaults(value reflect.Value) {
 	defaultsOf(value.Interface())
 	value = value.Elem()
