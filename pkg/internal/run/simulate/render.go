@@ -284,6 +284,9 @@ func (s *Simulation) rendered(k cluster.Key) []map[string]any {
 	theirs := slices.ContainsFunc(o.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager != kubectl && e.Manager != controller
 	})
+	if len(o.GetManagedFields()) == 0 { // its user wrote no field, and then the API server tracks nobody
+		theirs = o.Object["status"] != nil
+	}
 	if !theirs {
 		return nil
 	}
