@@ -91,12 +91,18 @@ func (s *stepRun) lastWrite(calls []cluster.Call, r v1alpha1.Reference) string {
 
 // noWrite describes what the operator did in a step without writing the object.
 func (s *stepRun) noWrite() string {
+	const none = "no request of this step wrote it"
+	said := ""
+	cr, _ := s.s.Get(s.resource)
+	if reason, message := simulate.NotReady(cr); message != "" && (reason != "Progressing" || strings.Contains(message, "waits for")) {
+		said = fmt.Sprintf("; Ready is False, with reason %s: %s", reason, message)
+	}
 	got := summarize(s.trace)
 	if got.workflows+got.reconciles > 0 {
-		return "no request of this step wrote it; see what its pods did with argoperator test --trace"
+		return none + said + "; see what its pods did with argoperator test --trace"
 	}
 	if len(got.triggers) == 0 {
-		return "no request of this step wrote it: no trigger fired"
+		return none + ": no trigger fired" + said
 	}
-	return "no request of this step wrote it; triggers that fired: " + strings.Join(got.triggers, ", ")
+	return none + "; triggers that fired: " + strings.Join(got.triggers, ", ") + said
 }
