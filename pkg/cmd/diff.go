@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,6 +56,9 @@ changes that break existing custom resources or clients are findings:
 diff first shows which permissions each account gets and loses, the most dangerous
 first. It compares what the account may do: a rule that is split, moved to another
 role or written in another order is no change.
+
+Deleted objects are those that the operators no longer need. kubectl apply leaves
+them, with their permissions; generate --uninstall=leftovers prints them.
 
 If it compares definitions, it shows where they differ, with a renamed child under
 its new name, and lists the removed children. Their objects stay in the cluster.
@@ -145,6 +149,11 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 		if err := report(s, sources, comparison.Findings); err != nil {
 			return err
 		}
+	}
+	deleted := func(c diff.Change) bool { return c.Action == diff.Deleted }
+	if flags.format != "json" && slices.ContainsFunc(comparison.Objects, deleted) {
+		s.say("kubectl apply leaves the deleted objects in the cluster, with their permissions; "+
+			"afterwards, %s --uninstall=leftovers prints those of operators that stay", flags.from.command(s, "generate"))
 	}
 	fails := len(comparison.Objects) > 0
 	if flags.failOn == failOnPermissions {
