@@ -57,6 +57,8 @@ func (j *player) move(at string) error {
 		return j.settled("drift, edit, label") // of one that was made anew, the status is not the same
 	case "pause":
 		return j.pause(at)
+	case "definition":
+		return j.upgrade(at)
 	}
 	return nil
 }
@@ -68,7 +70,7 @@ func (d *drawing) moveAt(at string) (string, mode) {
 		how = mode(n - int(modes))
 	}
 	return oneOf(d, at, "nothing", "edit", "edit", "edit", "label", "label", "ready", "one ready", "drift", "drift",
-		"delete a child", "related", "resync", "mixed", "pause"), how
+		"delete a child", "related", "resync", "mixed", "pause", "definition"), how
 }
 
 // hasNever reports whether there is a child whose content depends on when it was created.

@@ -65,8 +65,7 @@ func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
 	if err != nil {
 		return Verdict{Difference: &Difference{Crash, "", "generate", err.Error()}}, nil
 	}
-	silent := !slices.ContainsFunc(result.Findings, func(f diag.Finding) bool { return !slices.Contains(aside, f.Code) })
-	j := &player{c: c, runner: runner, claims: silent && !c.trusting && at(c.spec, "reconcile", "forceConflicts") == nil}
+	j := &player{c: c, runner: runner, claims: isSilent(result.Findings) && !c.trusting && at(c.spec, "reconcile", "forceConflicts") == nil}
 	j.verdict.Findings = result.Findings
 	var operators []operator
 	for _, engine := range engines {

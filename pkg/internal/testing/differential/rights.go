@@ -9,7 +9,13 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
+
+// setRights takes the rights of the operator from its manifests.
+func (w *world) setRights(objects []manifest.Object) {
+	w.grants = argo.GrantsOf(argo.NewObjects(objects))
+}
 
 // checkRights notes a request of the operator that its roles do not allow: the API server
 // of a simulation allows every request.

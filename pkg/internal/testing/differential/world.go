@@ -87,7 +87,7 @@ func (c *Case) planned(engine plan.Engine) (operator, diag.List) {
 // begin starts a cluster with the operator.
 func (o operator) begin(c *Case, runner simulate.Runner) (*world, error) {
 	w := &world{c: c, engine: o.plan.Reconcile.Engine, plan: o.plan, inTime: map[string]bool{}, looked: map[string]string{}}
-	w.grants = argo.GrantsOf(argo.NewObjects(o.objects))
+	w.setRights(o.objects)
 	requests := func(call cluster.Call) {
 		w.checkRights(call)
 		if o.requests != nil {
