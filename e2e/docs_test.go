@@ -136,6 +136,9 @@ func newReader(t *testing.T) reader {
 			t.Fatal(err)
 		}
 	}
+	if err := os.Symlink(filepath.Dir(binary(t)), filepath.Join(r.dir, "bin")); err != nil { // as after make build
+		t.Fatal(err)
+	}
 	for _, file := range []string{"go.mod", "go.sum"} {
 		data, err := os.ReadFile(filepath.Join("..", file))
 		if err == nil {
