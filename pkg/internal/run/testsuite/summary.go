@@ -94,7 +94,7 @@ func (s *stepRun) noWrite() string {
 	const none = "no request of this step wrote it"
 	said := ""
 	cr, _ := s.s.Get(s.resource)
-	if reason, message := simulate.NotReady(cr); message != "" && (reason != "Progressing" || strings.Contains(message, "waits for")) {
+	if reason, message := simulate.NotReady(cr); message != "" {
 		said = fmt.Sprintf("; Ready is False, with reason %s: %s", reason, message)
 	}
 	got := summarize(s.trace)
