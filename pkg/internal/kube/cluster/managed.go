@@ -3,6 +3,7 @@ package cluster
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -161,13 +162,20 @@ func equalExceptTimes(a, b Object) bool {
 }
 
 func withoutTimes(o Object) map[string]any {
-	o = o.DeepCopy()
-	entries := o.GetManagedFields()
-	for i := range entries {
-		entries[i].Time = nil
+	fields := maps.Clone(o.Object)
+	metadata, _ := fields["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	managed, _ := metadata["managedFields"].([]any)
+	managed = slices.Clone(managed)
+	for i := range managed {
+		entry, _ := managed[i].(map[string]any)
+		entry = maps.Clone(entry)
+		delete(entry, "time")
+		managed[i] = entry
 	}
-	o.SetManagedFields(entries)
-	return o.Object
+	metadata["managedFields"] = managed
+	fields["metadata"] = metadata
+	return fields
 }
 
 // specChanged reports whether anything changed except metadata and, with a status

@@ -19,7 +19,10 @@ func store(o Object) error {
 	if err != nil {
 		return nil //nolint:nilerr // a version that this library does not have
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, typed); err != nil {
+	given := maps.Clone(o.Object)
+	metadata, _ := o.Object["metadata"].(map[string]any)
+	given["metadata"] = map[string]any{"labels": metadata["labels"]} // of the rest, nothing changes
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(given, typed); err != nil {
 		return nil //nolint:nilerr // the checks of the object report it
 	}
 	shapes.SetDefaults(typed)
