@@ -152,8 +152,12 @@ func runDiff(ctx context.Context, s streams, flags diffFlags) error {
 	}
 	deleted := func(c diff.Change) bool { return c.Action == diff.Deleted }
 	if flags.format != "json" && slices.ContainsFunc(comparison.Objects, deleted) {
+		generate := flags.from.command(s, "generate")
+		if flags.options.Namespace != "" {
+			generate += " -n " + flags.options.Namespace
+		}
 		s.say("kubectl apply leaves the deleted objects in the cluster, with their permissions; "+
-			"afterwards, %s --uninstall=leftovers prints those of operators that stay", flags.from.command(s, "generate"))
+			"afterwards, %s --uninstall=leftovers prints those of operators that stay", generate)
 	}
 	fails := len(comparison.Objects) > 0
 	if flags.failOn == failOnPermissions {

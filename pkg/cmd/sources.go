@@ -251,6 +251,12 @@ func (f *sourceFlags) command(s streams, name string) string {
 	if f.recursive {
 		line += " -R"
 	}
+	for _, one := range f.set {
+		line += " --set " + quoted(one)
+	}
+	for _, path := range f.values {
+		line += " --values " + quoted(path)
+	}
 	return line
 }
 

@@ -60,7 +60,7 @@ func isExternal(spec map[string]any) bool {
 
 // needsNodePorts reports whether ports without a node port get one. What they have stays.
 func needsNodePorts(spec map[string]any) bool {
-	return hasNodePorts(spec) && (spec["type"] == "NodePort" || spec["allocateLoadBalancerNodePorts"] != false)
+	return spec["type"] == "NodePort" || isBalanced(spec) && spec["allocateLoadBalancerNodePorts"] != false
 }
 
 func needsHealthPort(spec map[string]any) bool {

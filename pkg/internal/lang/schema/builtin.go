@@ -134,43 +134,49 @@ func (g fromGo) Fields() []string {
 	return names
 }
 
-// writtenCache caches the results of written by type, which are the same for all operators.
-var writtenCache sync.Map
-
-// written returns the fields that the API server sets if they are missing.
-func written(t reflect.Type) []string {
-	if known, ok := writtenCache.Load(t); ok {
-		return known.([]string)
+// byType returns a function that computes its result once for each type: it is the same for all
+// operators.
+func byType[T any](of func(reflect.Type) T) func(reflect.Type) T {
+	var results sync.Map
+	return func(t reflect.Type) T {
+		if known, ok := results.Load(t); ok {
+			return known.(T)
+		}
+		result := of(t)
+		results.Store(t, result)
+		return result
 	}
-	names := defaulted(t)
-	writtenCache.Store(t, names)
-	return names
 }
 
-func defaulted(t reflect.Type) []string {
+// written returns the fields that the API server sets if they are missing.
+var written = byType(func(t reflect.Type) []string {
 	switch t {
 	case typeFor[metav1.TypeMeta]():
 		return []string{"apiVersion", "kind"}
 	case typeFor[metav1.ObjectMeta]():
 		return []string{"name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp"}
-	case typeFor[batchv1.JobSpec]():
-		return []string{"parallelism", "backoffLimit", "completionMode", "suspend", "manualSelector", "podReplacementPolicy"}
 	}
 	value := reflect.New(t)
 	setDefaults(value)
+	if job, ok := value.Interface().(*batchv1.JobSpec); ok {
+		jobDefaults(job)
+	}
 	var names []string
 	for _, f := range tagged(t) {
-		if f.in == t && !value.Elem().FieldByIndex(f.index).IsZero() {
+		if f.in == t && !value.Elem().FieldByIndex(f.index).IsZero() && !slices.Contains(sometimes[t], f.name) {
 			names = append(names, f.name)
 		}
 	}
-	switch t {
-	case typeFor[corev1.ServiceSpec]():
-		return slices.DeleteFunc(names, func(name string) bool { return name == "internalTrafficPolicy" }) // not of an ExternalName
-	case typeFor[corev1.PodSpec]():
-		return append(names, "serviceAccountName")
+	if t == typeFor[corev1.PodSpec]() {
+		names = append(names, "serviceAccountName")
 	}
 	return names
+})
+
+// sometimes are fields that are set unless another one has a certain value.
+var sometimes = map[reflect.Type][]string{
+	typeFor[corev1.ServiceSpec](): {"internalTrafficPolicy"}, // not of an ExternalName
+	typeFor[batchv1.JobSpec]():    {"completions"},           // not with parallelism
 }
 
 func (g fromGo) Required(name string) bool {
@@ -203,18 +209,8 @@ type tag struct {
 	index   []int        // in that
 }
 
-// taggedCache caches the results of tagged by type, which are the same for all operators.
-var taggedCache sync.Map
-
 // tagged returns the JSON fields of a struct, including those of inlined structs.
-func tagged(t reflect.Type) []tag {
-	if known, ok := taggedCache.Load(t); ok {
-		return known.([]tag)
-	}
-	list := tags(t)
-	taggedCache.Store(t, list)
-	return list
-}
+var tagged = byType(tags)
 
 func tags(t reflect.Type) []tag {
 	if t.Kind() != reflect.Struct {

@@ -375,15 +375,11 @@ func policyDefaults(value any) {
 		}
 	case *admissionv1.ValidatingWebhook:
 		orPointer(&v.FailurePolicy, admissionv1.Fail)
-		orPointer(&v.MatchPolicy, admissionv1.Equivalent)
-		orPointer(&v.NamespaceSelector, metav1.LabelSelector{})
-		orPointer(&v.ObjectSelector, metav1.LabelSelector{})
+		matchDefaults(&v.MatchPolicy, &v.NamespaceSelector, &v.ObjectSelector)
 		orPointer(&v.TimeoutSeconds, 10)
 	case *admissionv1.MutatingWebhook:
 		orPointer(&v.FailurePolicy, admissionv1.Fail)
-		orPointer(&v.MatchPolicy, admissionv1.Equivalent)
-		orPointer(&v.NamespaceSelector, metav1.LabelSelector{})
-		orPointer(&v.ObjectSelector, metav1.LabelSelector{})
+		matchDefaults(&v.MatchPolicy, &v.NamespaceSelector, &v.ObjectSelector)
 		orPointer(&v.TimeoutSeconds, 10)
 		orPointer(&v.ReinvocationPolicy, admissionv1.NeverReinvocationPolicy)
 	case *admissionv1.Rule:
@@ -393,10 +389,15 @@ func policyDefaults(value any) {
 	case *admissionv1.ValidatingAdmissionPolicySpec:
 		orPointer(&v.FailurePolicy, admissionv1.Fail)
 	case *admissionv1.MatchResources:
-		orPointer(&v.MatchPolicy, admissionv1.Equivalent)
-		orPointer(&v.NamespaceSelector, metav1.LabelSelector{})
-		orPointer(&v.ObjectSelector, metav1.LabelSelector{})
+		matchDefaults(&v.MatchPolicy, &v.NamespaceSelector, &v.ObjectSelector)
 	}
+}
+
+// matchDefaults sets those of the objects that admission is about.
+func matchDefaults(policy **admissionv1.MatchPolicyType, namespaces, objects **metav1.LabelSelector) {
+	orPointer(policy, admissionv1.Equivalent)
+	orPointer(namespaces, metav1.LabelSelector{})
+	orPointer(objects, metav1.LabelSelector{})
 }
 
 // filled returns quantities with those of others that are not among them.

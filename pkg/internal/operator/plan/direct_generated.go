@@ -1457,326 +1457,326 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 								Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 10,
 									Number: "1"}}}}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}},
 								Else: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Start: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}}, Op: 1}, Else: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 10, Number: "0"}}, Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$due"}}},
-							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{
-									{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verification",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$present"}}}, {Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::each"}}},
-											Then: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}}, Op: 1},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::workers"}}},
-												Op:    5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "hole::worker"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
+									Term: &gojq.Term{Type: 10, Number: "0"}}}}}}}}, Op: 1}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$changed"}}}, Then: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$due"}}}, Elif: []*gojq.IfElif{
+							{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$verify"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+								Op: 9}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "first", Args: []*gojq.Query{{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "verification", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$present"}}}, {
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::each"}}}, Then: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$verify"}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "max"}}}, Op: 1},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::workers"}}},
+													Op:    5}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::worker"}}}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{
 												Type: 10, Number: "0"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 2}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-								Op:    1}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
-										{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
-													Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
-								Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
-								If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-											{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$afresh"}}}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$afresh"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}},
-									Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-									Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
-								Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Type: 3}}, Op: 2}}}}}, Op: 1}}}, Else: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+						Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$next"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$changed"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+							Op:    1}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "seen"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "status"}},
+									{Index: &gojq.Index{Name: "children"}}, {Index: &gojq.Index{Start: &gojq.Query{
 										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-										Op:    14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
-										Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}},
-											Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
-									Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-											Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
-									{Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}, {
+												Index: &gojq.Index{Name: "key"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{}}}, Op: 16}}}}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "observedObject"}}},
+							Op: 1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+									Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$afresh"}}}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$earlier"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+								Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$afresh"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}},
+								Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+									Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+									Op:    14}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+									Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "built", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}}}}}}}}},
+										Op: 1}}}}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "change",
+								Args: []string{"entries"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+											Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "entries"}}}}}}}}}}}}}}}}}},
+								{Name: "objectPath", Args: []string{"query"}, Body: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
-													Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-														Str: "/namespaces/"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-															Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
-															Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-																SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																	{Index: &gojq.Index{Name: "namespace"}}}}}}}}, Right: &gojq.Query{
-														Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
-														Op: 1}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
-												Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}},
-												{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}, Op: 3},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-										{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
-											Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}}, Op: 14},
-													Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change",
-														Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-																Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																	KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
-																		Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-														Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-															Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-													Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-																Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-																	KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
-																		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
-																			Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-																				SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-																					{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
-																			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-																				{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}},
-												{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
-														Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-														Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-														{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-												{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
-														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-													Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-													Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-													Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt",
-														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
-																Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$seen"}}}, {Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{
-														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-															{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-																Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-																Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-															{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-																	Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																		Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}}}}},
-												Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-															{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}},
-																Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-																	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}},
-																	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-																	Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-																	Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{
-																	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{
-																	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
-																		Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
-														{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-																{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																	Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{
-																	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-																		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
-																		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-																			{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{
-																	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
-																	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-																		Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}}}},
-															Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed",
-											Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::childRoot"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::childNamespaced"}}},
+												Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+													Str: "/namespaces/"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+														Func: &gojq.Func{Name: "option::childNamespace"}}}, Then: &gojq.Query{
 														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
-														Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-															KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
-																Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
-																	{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																		Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
-																Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-																	{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																		Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-																			Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																			Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-																			Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-													Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-														Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+															{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "namespace"}}}}},
+														Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+															SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																{Index: &gojq.Index{Name: "namespace"}}}}}}}}, Right: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
+													Op: 1}, Op: 3}, Else: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "/"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "hole::childPlural"}}}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "place"}},
+											{Index: &gojq.Index{Name: "name"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "segment"}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1}, Op: 1}, Op: 3},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}}},
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 4}}}, {Key: "call",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$update"}}}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$found"}}}, Op: 14},
+												Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+																	Type: 3}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
 														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-														{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-													Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
-									{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
-									Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
-								{Name: "$found"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
-								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1},
-								Patterns: []*gojq.Pattern{{Name: "$earlier"}}, Op: 1}, Patterns: []*gojq.Pattern{
-								{Name: "$seen"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$afresh"}},
-								Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{
-							{Name: "$verify"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$changed"}},
+															{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 3}}, Op: 9}, Op: 15}}}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "change", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "listing"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+															Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+																KeyVals: []*gojq.ObjectKeyVal{{Key: "error", Val: &gojq.Query{Term: &gojq.Term{
+																	Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "generation",
+																		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+																			SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+																				{Index: &gojq.Index{Name: "generation"}}}}}}, {Key: "message", Val: &gojq.Query{
+																		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+																			{Index: &gojq.Index{Name: "error"}}}}}}}}}}}}}}}}}}}}, Op: 16}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+													Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+														{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+													{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+												Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+												Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+												Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lookAt",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+															Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}}}, {Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{
+													Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+														{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+															Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
+															Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
+															Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+														{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																	Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
+														{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "&force="}}},
+															Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+																Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::force"}}},
+																Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+																Op:    1}, Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+																Str: "false"}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{
+																Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{
+																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$update"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 4}},
+																	Op: 8}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "tostring"}}}, Op: 1}}}}, Op: 3}}}}}}, {Key: "type", Val: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+													{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owned", Args: []*gojq.Query{
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$update"}}}, {Left: &gojq.Query{
+																Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+																	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+																	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+																		{Index: &gojq.Index{Name: "stale"}}}}}, Op: 15}, Right: &gojq.Query{
+																Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
+																Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+																	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15}}}}},
+														Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}}}}}, {Key: "failed",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "change", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "place"}}, {Index: &gojq.Index{Name: "key"}}}}},
+													Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+														KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Left: &gojq.Query{
+															Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{
+																{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
+																	Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{
+															Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+																{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "failureMessage", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+																		Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$lastFailure"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																		Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}}}}}}}}, Op: 16}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
+													Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
+														{Index: &gojq.Index{Name: "listing"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}, Patterns: []*gojq.Pattern{
+								{Name: "$want"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$update"}},
+								Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$found"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1},
+							Patterns: []*gojq.Pattern{{Name: "$earlier"}}, Op: 1}, Patterns: []*gojq.Pattern{
+							{Name: "$seen"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$afresh"}},
+							Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$next"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$verify"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$changed"}},
 					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$due"}}, Op: 1}, Patterns: []*gojq.Pattern{
 					{Name: "$present"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}},
 			Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}}, Op: 1}}, {Name: "observe",

@@ -90,6 +90,11 @@ func Play(c *Case, runner simulate.Runner) (verdict Verdict, err error) {
 // aside are the codes of warnings about what the API server in memory does not enforce.
 var aside = []string{diag.PrivilegeEscalation, diag.UnrestrictedTarget, diag.NoAdmissionPolicy, diag.Unsupported, diag.SecretExposed}
 
+// isSilent reports whether lint reports nothing about what the API server in memory enforces.
+func isSilent(findings diag.List) bool {
+	return !slices.ContainsFunc(findings, func(f diag.Finding) bool { return !slices.Contains(aside, f.Code) })
+}
+
 // player plays one case.
 type player struct {
 	c       *Case

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/argoperator"
-	"github.com/argoperator/argoperator/pkg/diag"
 )
 
 // upgrade applies another definition, if all engines that are played support it: it has one child
@@ -38,11 +37,6 @@ func (j *player) upgrade(at string) error {
 		return err
 	}
 	return j.settled("another definition") // of what was made anew, the status is not the same
-}
-
-// isSilent reports whether lint reports nothing about what the API server in memory enforces.
-func isSilent(findings diag.List) bool {
-	return !slices.ContainsFunc(findings, func(f diag.Finding) bool { return !slices.Contains(aside, f.Code) })
 }
 
 // become makes the operator of a world another one.
@@ -96,12 +90,13 @@ func (c *Case) removable(one map[string]any) bool {
 func otherText(one any) bool {
 	fields := one.(map[string]any)
 	template, _ := fields["template"].(map[string]any)
-	section := map[string]string{"ConfigMap": "data", "Secret": "data"}[textAt(template, "kind")]
+	section := "data"
 	if template["stringData"] != nil {
 		section = "stringData"
 	}
 	content, constant := template[section].(map[string]any)
-	if section == "" || !constant && template[section] != nil || template["immutable"] != nil || fields["update"] != nil {
+	holdsTexts := slices.Contains([]string{"ConfigMap", "Secret"}, textAt(template, "kind"))
+	if !holdsTexts || !constant && template[section] != nil || template["immutable"] != nil || fields["update"] != nil {
 		return false
 	}
 	template[section] = with(content, "added", "bGF0ZXI=")

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // complaint is one cause for which the server rejects objects of one source, or warns
@@ -138,7 +139,7 @@ func (c *complaint) computedText(path []string) bool {
 	for n := len(path); n > 0; n-- {
 		if value := valueAt(c.first.Template, path[:n]); value != nil {
 			text, _ := value.(string)
-			return strings.Contains(text, "${")
+			return schema.IsComputed(text)
 		}
 	}
 	return false

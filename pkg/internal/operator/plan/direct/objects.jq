@@ -148,7 +148,8 @@
     # What is not due is verified.
     | (if option::each then
          [$new, $old | .status.children[hole::child].verify] | if .[0] == .[1] then null else .[0] end
-       else if $old == null then 0 else null end end) as $verify
+       elif $old == null then 0
+       else null end) as $verify
     | (if $changed then $due elif $verify != null then
          $new | first(verification($present; if option::each then ([$verify, 0] | max) * hole::workers + hole::worker else 0 end), null)
        else null end) as $next

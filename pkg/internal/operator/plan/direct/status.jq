@@ -36,7 +36,7 @@
 
   # Which objects of a child with forEach are applied next although they seem as they were
   # written, as after the first event of a custom resource: the operator may have missed
-  # their change or deletion.
+  # their change or deletion. -1 is the first position, too: to begin is always a change.
   def verifications:
     reduce hole::eachChildren[] as $child ({};
       $new.status.children[$child.name].verify as $at
