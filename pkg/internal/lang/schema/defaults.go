@@ -28,7 +28,8 @@ import (
 func SetDefaults(object any) { setDefaults(reflect.ValueOf(object)) }
 
 // setDefaults sets the defaults of a value and of everything in it, those of the outer value
-// first. The value is a pointer.
+// first. The value is a pointer. Empty lists and maps become nil, because the API server stores
+// none.
 func setDefaults(value reflect.Value) {
 	defaultsOf(value.Interface())
 	value = value.Elem()
@@ -44,10 +45,17 @@ func setDefaults(value reflect.Value) {
 			setDefaults(value)
 		}
 	case reflect.Slice:
+		if value.Len() == 0 {
+			value.SetZero()
+		}
 		if value.Type().Elem().Kind() == reflect.Struct {
 			for i := range value.Len() {
 				setDefaults(value.Index(i).Addr())
 			}
+		}
+	case reflect.Map:
+		if value.Len() == 0 {
+			value.SetZero()
 		}
 	}
 }
