@@ -31,7 +31,7 @@ func (o Operator) Kinds() []*apiextensionsv1.CustomResourceDefinition {
 	for _, p := range o.plan.Patches {
 		k := p.Kind
 		k.StatusSubresource = true // most kinds have one, and patches do not state it
-		add(k, nil)
+		add(k, o.definition.PatchCRDs[p.Name])
 	}
 	for _, r := range o.plan.Related {
 		add(r.Kind, o.definition.RelatedCRDs[r.Name])
