@@ -115,7 +115,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 						Name: "deletionPath", Args: []*gojq.Query{{Left: &shared156, Right: &shared157,
 							Op: 3}}}}}}, &shared158, &shared159}}}}}}}}, {Name: "fixed", Body: &shared160},
 	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared161},
-	{Name: "lookAt", Args: []string{"path", "seen", "event"}, Body: &shared162},
+	{Name: "lookAt", Args: []string{"path", "uid", "event"}, Body: &shared162},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
 		Left: &shared163, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
@@ -1635,7 +1635,8 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 													Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Term: &gojq.Term{
 														Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
 															{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "uid"}}}}}, {Left: &gojq.Query{Term: &gojq.Term{
 														Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 															{Index: &gojq.Index{Name: "stale"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
@@ -1691,17 +1692,18 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 														Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
 															Str: &gojq.String{}}}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}}}, {Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{
-													Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-														{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-															Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{
-															Type: 7, Func: &gojq.Func{Name: "objectPath", Args: []*gojq.Query{
-																{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}}, {Key: "type",
-															Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-														{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-																Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																	Name: "uid"}}}}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}}}}},
+														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+														{Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+													Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
+														Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
+														{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "objectPath", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13,
+																Str: &gojq.String{}}}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+															Type: 13, Str: &gojq.String{Str: "application/json"}}}}, {Key: "body",
+															Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions",
+																Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+																	Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+																	{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}}}}}}}},
 											Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 												KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 													Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
@@ -4059,224 +4061,361 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
 										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}}, Term: &gojq.Term{Type: 14,
-				If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-						Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
+											Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}, {Name: "forget", Body: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
+							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+								{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "annotation::childSeen"}}}, Val: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}}}}}}}}}}}}}}, {Name: "forgotten", Body: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+					Op: 8}, Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "due"}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
-					Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
+				Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
+				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+						Op:    1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+							Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+								Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-							{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "option::diagnosed"}}}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-								Op: 9}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$before"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-							Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}}}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-							Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "otherInputs"}}},
-							Then: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
-									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+							Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+						Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+								Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+								Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+								Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+							Number: "3"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+							Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+							Number: "1"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
+					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+						{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
+											{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+									Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
+										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
+								Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+								Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
+								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+												Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
+						{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+								{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+						{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Then: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+								Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-									Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-								Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-										Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-										Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-										Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "3"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-									Number: "1"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}},
-								Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
-							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-								{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
-													{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-											Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-											If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-												Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
-												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
-													Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
-										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-										Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
-										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-														Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
-								{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+										Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+									Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "event"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+										Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
 										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
 												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
 												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
 											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
 											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-										{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-								{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-										Op:    14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-											Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-										Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "event"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Then: &gojq.Query{
+											Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+									{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-												Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
-												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
-												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
-											{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
 												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-															{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-																Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-																Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-																	{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}, Right: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
-												Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
-												Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}}}}},
-								{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
-									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+													{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+														Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$known"}}}}}}}}}}}}}, Right: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
+										Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
+										Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$known"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}}}},
+							Patterns: []*gojq.Pattern{{Name: "$known"}}, Op: 1}}, {Name: "delete",
+							Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{Type: 8,
+								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
+									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
+									{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+									{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
+						{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+							Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+							Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+						Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "look", Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}},
-										Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-												Type: 13, Str: &gojq.String{Str: "DELETE"}}}}, {Key: "path", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::name"}}},
-														Op:    1}}}}}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-												Str: &gojq.String{Str: "application/json"}}}}, {Key: "body", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "deleteOptions",
-													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-														{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}}}}},
-								{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+											{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
+										{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}},
+								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+										{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+												Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
+												{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}},
+											Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "forget"}}}, Elif: []*gojq.IfElif{
+										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}}},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}}}}, Else: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+											{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}}}}},
+									{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+										Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}},
+									{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+											Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+										Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
@@ -4285,123 +4424,46 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
 											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
 										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-									Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage",
+											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}},
+									Op: 3}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
 									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
+										Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
-												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}},
-										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{
-												Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-													Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
-														{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-															Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}},
-													Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{
-											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}},
-											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
-													Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-												Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "delete", Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-													Str: "Foreground"}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::adopt"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-												Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-												Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 10, Number: "2"}}, Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "reclaim"}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "apply"}}}}}}}, {
-									Key: "failed", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "recordFailure", Args: []*gojq.Query{
-											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failure",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-													KeyVals: []*gojq.ObjectKeyVal{{Key: "message", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "failureMessage", Args: []*gojq.Query{
-															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}}, {Term: &gojq.Term{
-																Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}}, Op: 3}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
-												Op:    8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{Term: &gojq.Term{
-											Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}, Patterns: []*gojq.Pattern{
-								{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$try"}},
-							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}}, Op: 1}, Patterns: []*gojq.Pattern{
-							{Name: "$lastFailure"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$want"}},
-					Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{
-				{Name: "$before"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}},
-			Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{
-		{Name: "$new"}}, Op: 1}}}, Bodies: []jqfile.Named{{Name: "ownChild",
-	Query: &shared1}, {Name: "isPaused", Query: &shared2}, {Name: "before",
-	Query: &shared3}, {Name: "ignored", Query: &shared4}, {Name: "problem",
-	Query: &shared5}, {Name: "ownNamespace", Query: &shared6}, {Name: "observed",
-	Query: &shared7}, {Name: "observedObject", Query: &shared8}, {Name: "listedObjects",
-	Query: &shared9}, {Name: "existingObjects", Query: &shared10}, {
-	Name: "live", Query: &shared11}, {Name: "liveFields", Query: &shared12},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{
+									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}},
+						Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{
+						{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
+					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+				{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$before"}},
+				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},
+		Op: 1}}}, Bodies: []jqfile.Named{{Name: "ownChild", Query: &shared1},
+	{Name: "isPaused", Query: &shared2}, {Name: "before", Query: &shared3},
+	{Name: "ignored", Query: &shared4}, {Name: "problem", Query: &shared5},
+	{Name: "ownNamespace", Query: &shared6}, {Name: "observed", Query: &shared7},
+	{Name: "observedObject", Query: &shared8}, {Name: "listedObjects",
+		Query: &shared9}, {Name: "existingObjects", Query: &shared10}, {
+		Name: "live", Query: &shared11}, {Name: "liveFields", Query: &shared12},
 	{Name: "liveSource", Query: &shared13}, {Name: "liveListed", Query: &shared14},
 	{Name: "liveEach", Query: &shared15}, {Name: "inputMark", Query: &shared16},
 	{Name: "decision", Query: &shared18}, {Name: "lacking", Query: &shared19},
@@ -5544,8 +5606,7 @@ var shared162 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 					Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "test"}}}},
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 						Str: "/metadata/uid"}}}}, {Key: "value", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}, Right: &gojq.Query{
+						Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}}}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "event"}}}, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 9, Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 8,

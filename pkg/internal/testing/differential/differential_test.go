@@ -19,7 +19,7 @@ import (
 )
 
 // usual is the number of definitions in a usual run, enough for each pair of keys.
-const usual = 80
+const usual = 84
 
 // TestDifferential plays drawn definitions on all engines, and compares them with each
 // other, with their expressions, and with the verdict of lint. DEFINITIONS is the number of

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -45,7 +46,7 @@ func (j *player) move(at string) error {
 			if n := c.pick(at+".child", 4); !w.canWait(n) { // one that waits after the edit keeps the change, if the operator sees that first
 				err = w.drift(n)
 			}
-			if !c.hasNever() { // one that is not wanted in between would be made anew, if the operator sees that
+			if !j.dependsOnTime() { // one that is not wanted in between would be made anew, if the operator sees that
 				err = errors.Join(err, w.edit(cr))
 			}
 			w.late = true // the edit may be applied before the label makes a child that is rejected
@@ -73,9 +74,12 @@ func (d *drawing) moveAt(at string) (string, mode) {
 		"delete a child", "related", "resync", "mixed", "pause", "definition"), how
 }
 
-// hasNever reports whether there is a child whose content depends on when it was created.
-func (c *Case) hasNever() bool {
-	return slices.ContainsFunc(c.spec["children"].([]any), func(one any) bool { return at(one, "update") == "Never" })
+// dependsOnTime reports whether there is a child whose content depends on when it was created: it
+// is never updated, or lint says that it cannot be.
+func (j *player) dependsOnTime() bool {
+	never := func(one any) bool { return at(one, "update") == "Never" }
+	immutable := func(f diag.Finding) bool { return f.Code == diag.ImmutableField }
+	return slices.ContainsFunc(j.c.spec["children"].([]any), never) || slices.ContainsFunc(j.verdict.Findings, immutable)
 }
 
 // labelled returns the custom resource with another label that expressions read.

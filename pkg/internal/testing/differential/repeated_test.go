@@ -171,6 +171,14 @@ func TestRepeated(t *testing.T) {
 		"a list is made beside one that needs no finalizer": {3610767, differential.Choices{
 			"c0.forEach": 3, "c1.namespace": 6, "c1.when": 6, "children": 1,
 		}},
+		"a child is deleted in a pause in which it is no longer wanted": {3690802, differential.Choices{
+			"c0.when": 4, "c0.when.field": 1, "fields": 1, "life.2": 1, "life.2.cr.sample": 5, "life.3": 14, "life.3.0": 2, "life.3.1": 1,
+			"life.3.1.mode": 2, "status": 1, "status.s0.source": 6,
+		}},
+		"the same of one that a change replaces": {3690802, differential.Choices{
+			"c0.kind": 6, "c0.update": 3, "c0.when": 4, "c0.when.field": 1, "fields": 1, "life.2": 1, "life.2.cr.sample": 5, "life.3": 14,
+			"life.3.0": 2, "life.3.1": 1, "life.3.1.mode": 2, "status": 1, "status.s0.source": 6,
+		}},
 		"a variable reads a child that is not wanted": {3026352, differential.Choices{
 			"c0.kind": 1, "c0.when": 6, "c2.text.read.Secretfalse": 2, "c2.text.source": 5, "c2.text.variable": 4, "children": 2,
 		}},

@@ -184,14 +184,14 @@
                 # The object exists, and is never updated. One that was found after a
                 # failure has not failed.
                 if $seen.failed != null and $found then change({($next.place.key): {failed: null}})
-                else lookAt(objectPath(""); $seen; $next.stale or $seen.failed != null) end
+                else lookAt(objectPath(""); $seen.uid; $next.stale or $seen.failed != null) end
               elif $next.listing != null or $want.error != null then
                 change($next.listing // {($next.place.key): {error: {generation: $new.metadata.generation, message: $want.error}}})
               elif (option::adopt | not) and $try >= 2 then
                 {method: "PATCH", path: objectPath(""), type: "application/json-patch+json", body: (reclaimPatch($try) | tojson)}
               elif option::recreated and $update and replaces($seen; $want.child) then
                 # As in delete.jq, the watch of the object may not have started.
-                if $old == null then lookAt(objectPath(""); $seen; true)
+                if $old == null then lookAt(objectPath(""); $seen.uid; true)
                 else {method: "DELETE", path: objectPath(""), type: "application/json", body: deleteOptions($seen.uid; "Foreground")} end
               else
                 {method: "PATCH",

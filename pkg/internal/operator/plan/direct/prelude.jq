@@ -269,9 +269,9 @@ def replaces(seen; wanted):
 # The request for an object that is never updated. It changes nothing, and fails if the
 # object is gone: so it finds a deletion that the operator missed. Or it changes a label, to
 # cause an event.
-def lookAt(path; seen; event):
+def lookAt(path; uid; event):
   {method: "PATCH", path: path, type: "application/json-patch+json",
-   body: ([{op: "test", path: "/metadata/uid", value: seen.uid}]
+   body: ([{op: "test", path: "/metadata/uid", value: uid}]
      + (if event then [{op: "add", path: hole::reclaimedPointer, value: $new.metadata.resourceVersion}] else [] end) | tojson)};
 
 # The child with its ownership metadata. The uid restricts the write to the object that

@@ -87,9 +87,19 @@
       if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {failed: value}}}})
       else annotateOwner($new.metadata; {(annotation::childFailed): (value | tojson)}) end;
 
+    # After the first event of the custom resource, a child that is not wanted is forgotten
+    # before it is looked at: the operator may have missed its deletion, and no event tells
+    # that. The event of one that exists restores it.
+    def forget:
+      if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): null}}})
+      else annotateOwner($new.metadata; {(annotation::childSeen): null}) end;
+
+    # Whether it was. A deletion that was observed is recorded.
+    def forgotten: $seen.uid == null and $before.uid != null and $seen.deletedUID == $before.deletedUID;
+
     if (due and ((option::canBeHeld | not) or ($new | held) == null) | not) or underWay then {go: false} else
       ($new | desired) as $want
-      | if option::conditional and $want.error == null and $want.child == null and $seen.uid == null then {go: false} else
+      | if option::conditional and $want.error == null and $want.child == null and $seen.uid == null and (forgotten | not) then {go: false} else
           # An event of the child without a newer write cleared the failure, as in a resync.
           # It goes on, so that no Workflow asks again.
           (if option::diagnosed and $seen.failed == null and $seen.generation != $new.metadata.generation then $before.failed else $seen.failed end) as $lastFailure
@@ -119,21 +129,19 @@
              type: "application/json-patch+json",
              body: (reclaimPatch($try) | tojson)};
 
-          # Where the answer that the child does not exist counts as a success, an application of
-          # nothing is rejected instead.
+          # One that is not wanted may be forgotten. Where the answer that the child does not exist
+          # counts as a success, an application of nothing is rejected instead.
           def look(event):
-            if option::never and option::absenceAllowed and $want.child != null and (event | not) then
+            (if option::conditional then $seen.uid // $before.uid else $seen.uid end) as $known
+            | if option::never and option::absenceAllowed and $want.child != null and (event | not) then
               {method: "PATCH",
                path: (childPath($new | hole::name) + "?fieldManager=" + hole::operator + ".look"),
                type: "application/apply-patch+yaml",
-               body: ($want.child | {apiVersion, kind, metadata: {name: .metadata.name, uid: $seen.uid}} | tojson | asYAML)}
-            else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $seen; event) end;
+               body: ($want.child | {apiVersion, kind, metadata: {name: .metadata.name, uid: $known}} | tojson | asYAML)}
+            else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $known; event) end;
 
-          # An object that is replaced goes with what it owns before the next is created. As
-          # in delete.jq, the watch of the child may not have started.
           def delete(policy):
-            if $old == null then look(true)
-            else {method: "DELETE", path: childPath($new | hole::name), type: "application/json", body: deleteOptions($seen.uid; policy)} end;
+            {method: "DELETE", path: childPath($new | hole::name), type: "application/json", body: deleteOptions($seen.uid; policy)};
 
           # Whether the child exists and is never updated.
           def untouched: $update and $seen.error == null and (option::conditional and $want.error == null and $want.child == null | not);
@@ -147,11 +155,18 @@
                   else look($stale or $seen.failed != null) end
                 elif $want.error != null or $seen.error != null then
                   recordError(if $want.error then {generation: $new.metadata.generation, message: $want.error} else null end)
-                elif option::conditional and $want.child == null then delete("Background")
-                elif option::recreated and $update and replaces($seen; $want.child) then delete("Foreground")
+                elif option::conditional and $want.child == null then
+                  if $old == null then forget elif forgotten then look(true) else delete("Background") end
+                elif option::recreated and $update and replaces($seen; $want.child) then
+                  # As in delete.jq, the watch of the child may not have started. An object that is
+                  # replaced goes with what it owns before the next is created.
+                  if $old == null then look(true) else delete("Foreground") end
                 elif (option::adopt | not) and $try >= 2 then reclaim
                 else apply end),
-             failed: (recordFailure(failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})
+             failed: (
+               recordFailure(
+                 if option::conditional and $want.error == null and $want.child == null and $seen.uid == null then null
+                 else failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)} end)
                + if option::diagnosed and $attempts == hole::lastAttempt and $want.error == null and $seen.error == null then ask else {} end)}
           end
         end
