@@ -155,13 +155,15 @@ func refused(r *problem.Report, errs field.ErrorList) {
 		r.Problems = append(
 			r.Problems,
 			problem.Problem{
-				Object:   problem.Reference(r.Object),
-				Path:     at,
-				Code:     problem.CodeChild,
-				Message:  errorText(err),
-				Hint:     remedy(err),
-				Required: err.Type == field.ErrorTypeRequired,
-				Value:    value,
+				Object:      problem.Reference(r.Object),
+				Path:        at,
+				Code:        problem.CodeChild,
+				Message:     errorText(err),
+				Hint:        remedy(err),
+				Required:    err.Type == field.ErrorTypeRequired,
+				Forbidden:   err.Type == field.ErrorTypeForbidden,
+				Unsupported: err.Type == field.ErrorTypeNotSupported,
+				Value:       value,
 			},
 		)
 	}

@@ -23,9 +23,11 @@ type Problem struct {
 	Final   bool   // the API server looks no further: other problems are not known
 
 	// What code asks of a problem, because it never reads Message and Hint.
-	Required bool   // a value is missing
-	Value    string // the text that is not accepted, if it is one
-	Type     string // the name of the Go type that does not accept the value, such as Quantity, or has no such field; "" for most problems
+	Required    bool   // a value is missing
+	Forbidden   bool   // a value is there that other values exclude
+	Unsupported bool   // the value is none of those that exist
+	Value       string // the text that is not accepted, if it is one
+	Type        string // the name of the Go type that does not accept the value or has no such field, such as Quantity; "" for most
 }
 
 var segment = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -455,11 +456,21 @@ func Overlap(a, b []string) bool {
 	return slices.Equal(a[:n], b[:n])
 }
 
-// ValueAt returns the value at a path of keys, or nil.
+// ValueAt returns the value at a path of keys and indexes, or nil.
 func ValueAt(value any, path ...string) any {
 	for _, step := range path {
-		fields, _ := value.(map[string]any)
-		value = fields[step]
+		switch inner := value.(type) {
+		case map[string]any:
+			value = inner[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(inner) {
+				return nil
+			}
+			value = inner[i]
+		default:
+			return nil
+		}
 	}
 	return value
 }

@@ -53,7 +53,8 @@ func Draft(d *definition.Definition, draft *plan.Plan, known diag.List) diag.Lis
 
 // templates checks the templates.
 func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.List {
-	if len(p.Status.Fields) == 0 && !slices.ContainsFunc(p.Children, func(c plan.Child) bool { return c.Object != nil }) {
+	checked := func(c plan.Child) bool { return c.Object != nil }
+	if len(p.Status.Fields) == 0 && !slices.ContainsFunc(slices.Concat(p.Children, p.Patches), checked) {
 		return nil
 	}
 	s := newSamples(d, p, place{"sample", "default"})
@@ -61,8 +62,13 @@ func templates(d *definition.Definition, p *plan.Plan, known diag.List) diag.Lis
 	tried := &family{d: d, p: p, samples: s, runs: make([]*run, len(p.Children)), made: map[memberOf][]member{}}
 	for i, c := range p.Children {
 		if c.Object != nil {
-			tried.runs[i] = newRun(d, p, c, s)
+			tried.runs[i] = newRun(d, p, i, s)
 			findings = append(findings, tried.runs[i].findings("spec", "children", strconv.Itoa(i))...)
+		}
+	}
+	for i, c := range p.Patches {
+		if c.Object != nil {
+			findings = append(findings, newPatchRun(d, p, i, s).findings("spec", "patches", strconv.Itoa(i))...)
 		}
 	}
 	findings = append(findings, tried.hazards()...)
@@ -94,11 +100,12 @@ type childProblem struct {
 	exceedsLimit bool
 }
 
-// run checks the template of one child.
+// run checks the template of one child, or of one patch.
 type run struct {
 	d         *definition.Definition
 	p         *plan.Plan
 	child     plan.Child
+	template  map[string]any // as it is written
 	samples   *samples
 	validator validator
 	count     int // samples that have the child
@@ -107,8 +114,20 @@ type run struct {
 	exploration
 }
 
-func newRun(d *definition.Definition, p *plan.Plan, c plan.Child, s *samples) *run {
-	return &run{d: d, p: p, child: c, samples: s, validator: validator{d.ChildCRDs[c.Name], map[string][]problem.Problem{}}}
+func newRun(d *definition.Definition, p *plan.Plan, i int, s *samples) *run {
+	c := p.Children[i]
+	return &run{
+		d: d, p: p, child: c, template: d.Operator.Spec.Children[i].Template, samples: s,
+		validator: newValidator(admission.Child, d.ChildCRDs[c.Name]),
+	}
+}
+
+func newPatchRun(d *definition.Definition, p *plan.Plan, i int, s *samples) *run {
+	c := p.Patches[i]
+	return &run{
+		d: d, p: p, child: c, template: d.Operator.Spec.Patches[i].Template, samples: s,
+		validator: newValidator(partial, d.PatchCRDs[c.Name]),
+	}
 }
 
 // group is the same problem in several samples.
@@ -274,18 +293,25 @@ const maxItems = 8
 // validator validates objects and caches the results, because many samples render
 // the same object.
 type validator struct {
+	rules   func(map[string]any, *apiextensionsv1.CustomResourceDefinition) []problem.Problem
 	crd     *apiextensionsv1.CustomResourceDefinition // nil for a built-in kind
 	results map[string][]problem.Problem              // by the object's JSON
+}
+
+func newValidator(
+	rules func(map[string]any, *apiextensionsv1.CustomResourceDefinition) []problem.Problem, crd *apiextensionsv1.CustomResourceDefinition,
+) validator {
+	return validator{rules, crd, map[string][]problem.Problem{}}
 }
 
 func (j validator) validate(object map[string]any) []problem.Problem {
 	data, err := json.Marshal(object)
 	if err != nil {
-		return admission.Child(object, j.crd) // returns the encoding error
+		return j.rules(object, j.crd) // returns the encoding error
 	}
 	id := string(data)
 	if _, known := j.results[id]; !known {
-		j.results[id] = admission.Child(object, j.crd)
+		j.results[id] = j.rules(object, j.crd)
 	}
 	return j.results[id]
 }

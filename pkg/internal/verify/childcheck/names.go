@@ -134,11 +134,11 @@ func nameHint(name string, owned bool, rejected func(name string) bool) string {
 func nameProblems(d *definition.Definition, p *plan.Plan, s *samples, object map[string]any) []nameProblem {
 	cr := s.at(object)
 	var out []nameProblem
-	for _, c := range p.Children {
+	for i, c := range p.Children {
 		if c.Object == nil {
 			continue
 		}
-		t := newRun(d, p, c, s)
+		t := newRun(d, p, i, s)
 		for _, env := range t.environments(cr) {
 			problems, _ := t.problemsOf(cr, env)
 			for _, problem := range problems {

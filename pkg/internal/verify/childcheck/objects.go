@@ -33,9 +33,9 @@ func Objects(d *definition.Definition, p *plan.Plan, name, namespace string) Sam
 			out.CustomResources = append(out.CustomResources, Object{s.named(cr), specOf(cr.written)})
 		}
 	}
-	for _, c := range p.Children {
+	for i, c := range p.Children {
 		if c.Object != nil {
-			out.Children[c.Name] = newRun(d, p, c, s).objects()
+			out.Children[c.Name] = newRun(d, p, i, s).objects()
 		}
 	}
 	return out

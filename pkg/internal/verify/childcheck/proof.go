@@ -147,7 +147,7 @@ func (g *group) is(p problem.Problem) bool {
 // instead: one or all open parts are missing, or have a value from elsewhere in the template.
 func (t *run) vanishes(g *group, object map[string]any, before []problem.Problem, open []expression.Part) bool {
 	values := []any{nil, "", "a", "1", int64(1), int64(0), true, false, map[string]any{}, []any{}}
-	values = append(values, literals(t.template())...)
+	values = append(values, literals(t.template)...)
 	tried := func(parts ...expression.Part) bool {
 		for _, value := range values {
 			var changed any = object
@@ -229,14 +229,4 @@ func replaced(in any, path []string, value any) (changed any, ok bool) {
 		return out, ok && inner != nil
 	}
 	return in, false
-}
-
-// template returns the child's template as it is written.
-func (t *run) template() map[string]any {
-	for _, c := range t.d.Operator.Spec.Children {
-		if c.Name == t.child.Name {
-			return c.Template
-		}
-	}
-	return nil
 }

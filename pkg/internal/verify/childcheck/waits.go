@@ -88,7 +88,7 @@ func (f *family) endlessWait(child int, v unwritten, least map[string]any) diag.
 	field := expression.Origin{Root: ".", Path: v.path}
 	message := fmt.Sprintf("the template of child %s writes no %s: the %s waits forever", c, field, kind)
 	hint := "write it there, or give it a default here (" + value + " // …)"
-	if schema.ValueAt(v.by.template(), v.path...) != nil {
+	if schema.ValueAt(v.by.template, v.path...) != nil {
 		message = fmt.Sprintf("%s is not there, and the %s waits forever, where the custom resource has %s", value, kind, specOf(least))
 		hint = "give it a default, in child " + c + " or here (//), or leave this child out with when"
 	}

@@ -133,11 +133,11 @@ func (c *complaint) ofAll(all tally) bool {
 
 // computedText reports whether an expression computes a text at a path.
 func (c *complaint) computedText(path []string) bool {
-	if text, ok := valueAt(c.first.fields.Object, path).(string); !ok || text == "" {
+	if text, ok := schema.ValueAt(c.first.fields.Object, path...).(string); !ok || text == "" {
 		return false
 	}
 	for n := len(path); n > 0; n-- {
-		if value := valueAt(c.first.Template, path[:n]); value != nil {
+		if value := schema.ValueAt(c.first.Template, path[:n]...); value != nil {
 			text, _ := value.(string)
 			return schema.IsComputed(text)
 		}
@@ -181,7 +181,7 @@ func steps(object map[string]any, path string) []string {
 	if open < 0 || !closed || rest == "" {
 		return diag.Steps(object, path)
 	}
-	list, _ := valueAt(object, diag.Steps(object, path[:open])).([]any)
+	list, _ := schema.ValueAt(object, diag.Steps(object, path[:open])...).([]any)
 	for i, item := range list {
 		if matches(item, selector[1:]) {
 			return steps(object, path[:open]+"["+strconv.Itoa(i)+"]"+after)
@@ -199,22 +199,4 @@ func matches(item any, selector string) bool {
 		ok = ok && fmt.Sprint(fields[key]) == strings.Trim(value, `"`)
 	}
 	return ok
-}
-
-func valueAt(value any, path []string) any {
-	for _, step := range path {
-		switch inner := value.(type) {
-		case map[string]any:
-			value = inner[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(inner) {
-				return nil
-			}
-			value = inner[i]
-		default:
-			return nil
-		}
-	}
-	return value
 }
