@@ -4061,9 +4061,25 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
 										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}, {Name: "forget", Body: &gojq.Query{
+											Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}, {Name: "known", Body: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 						Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
+							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
+								{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
+									Func: &gojq.Func{Name: "hole::child"}}}}}, {Optional: true}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}, Op: 16}, Else: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+							Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+							Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "annotation::childSeen"}}}}}}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "null"}}}, Op: 16},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "fromjson"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
+							Op:    16}, Op: 1}}}}}, {Name: "forget", Body: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
 							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
@@ -4073,349 +4089,283 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
 												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+													{Key: "ownerUID", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}}}}}}}}}}}}}}}}},
+						Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
 							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 								Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
 								{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 									{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "annotation::childSeen"}}}, Val: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}}}}}}}}}}}}}}, {Name: "forgotten", Body: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
-					Op: 8}, Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "due"}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-					Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "held"}}}, Op: 1}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "underWay"}}},
-				Op:    15}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-					Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "desired"}}}, Op: 1},
-				Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
-						Op:    1}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-					KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-						Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
-								{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
-							Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-								Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
-						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
-							Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-						Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
-						Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-						Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
-						Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-								Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-								Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-								Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-							Number: "3"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-							Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
-							Number: "1"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-						Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
-							SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
-					Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "known"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+											KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
+												Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}, Op: 1}}}}}}}}}}}}}},
+				{Name: "forgotten", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+						{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "known"}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+						Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
 						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
-						{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
-											{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
-									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-									Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
-										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
-											Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
-								Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
-								Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
-											{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-												Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
-						{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-							KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
-								Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
-								Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
-								Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
-								{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
-										{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
-						{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Then: &gojq.Query{
+						Type: 6, Index: &gojq.Index{Name: "ownerUID"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+							{Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 9}, Op: 14}, Op: 1},
+					Op: 1}, Op: 14}}, {Name: "recordGone", Body: &gojq.Query{Left: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "known"},
+						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+							{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}},
+							{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+											{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8,
+												Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}}}}}}}}}}}}}}}}}}}}},
+					Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+							{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+								{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
+					{Name: "$gone"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "option::canBeHeld"}}}, Right: &gojq.Query{Term: &gojq.Term{
+						Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{
+						Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "held"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+						Op: 8}, Op: 15}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+					Func: &gojq.Func{Name: "not"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "underWay"}}}, Op: 15}, Then: &gojq.Query{
+					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+						{Key: "go", Val: &gojq.Query{Term: &gojq.Term{Type: 5}}}}}}}, Else: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "desired"}}}, Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+						If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "option::conditional"}}}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+								{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}}}, Right: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+							Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+								Type: 5}}}}}}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
 								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-								Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "generation"}}}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+										{Index: &gojq.Index{Name: "generation"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "failed"}}}}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "otherInputs"}}}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "0"}}, Else: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failedAttempts",
+									Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 3}}, Op: 8}}}}}, Op: 1}}}}, Right: &gojq.Query{Left: &gojq.Query{
+							Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
-									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-										Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
-									Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "event"}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Then: &gojq.Query{
-								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-										Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Op: 15},
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$before"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "reclaimed"}}}}},
+									Op: 9}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "gone"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "gone"}}}}}, Op: 9}, Op: 15}, Then: &gojq.Query{
+								Term: &gojq.Term{Type: 10, Number: "0"}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+								Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+								Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+								Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 10, Number: "0"}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "1"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+										Number: "2"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "3"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "0"}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 10,
+									Number: "1"}}, Op: 2}}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+								Start: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}},
+								Else: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{
+									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "3"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 2},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 2}},
+									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Start: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}},
+							Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+									{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 10, Number: "0"}}, Op: 8}, Op: 14}, Right: &gojq.Query{FuncDefs: []*gojq.FuncDef{
+								{Name: "apply", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "child"}}, {Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "name"}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 13, Str: &gojq.String{Str: "?fieldManager="}}}, Op: 3}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::operator"}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+											Str: "&force="}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+											If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::force"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Then: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "false"}}},
+												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "option::adopt"}}}, Then: &gojq.Query{Term: &gojq.Term{
+													Type: 13, Str: &gojq.String{Str: "true"}}}}}, Else: &gojq.Query{Left: &gojq.Query{
+													Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tostring"}}}, Op: 1}}}},
+										Op: 3}}, {Key: "type", Val: &gojq.Query{Term: &gojq.Term{Type: 13,
+										Str: &gojq.String{Str: "application/apply-patch+yaml"}}}}, {Key: "body",
+										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "owned", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+													{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+														SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+														Op:    15}}}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "asYAML"}}}, Op: 1}, Op: 1}, Op: 1}}}}}}},
+								{Name: "reclaim", Body: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
+										Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
 												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
 												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
 											Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
 											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
-									{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
+											Name: "hole::operator"}}}, Op: 3}}, {Key: "type", Val: &gojq.Query{
+										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}},
+										{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "reclaimPatch", Args: []*gojq.Query{
+												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$try"}}}}}}}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}},
+								{Name: "look", Args: []string{"event"}, Body: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
+										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+										Op:    14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+											Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
+										Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "event"}}}, Right: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Then: &gojq.Query{
 										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
+											{Key: "method", Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+												Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+													Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::operator"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 13, Str: &gojq.String{Str: ".look"}}}, Op: 3}}, {Key: "type",
+												Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/apply-patch+yaml"}}}},
+											{Key: "body", Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-														Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-														Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
-														Type: 7, Func: &gojq.Func{Name: "$known"}}}}}}}}}}}}}, Right: &gojq.Query{
-										Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
-										Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
-										Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-									Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-									Name: "$known"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}}}},
-							Patterns: []*gojq.Pattern{{Name: "$known"}}, Op: 1}}, {Name: "delete",
-							Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
-									Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
-									{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
-									{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
-						{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-							Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-									SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-								Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-							Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-						Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
-							Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
-							Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
-							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-						Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-						KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
-							Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
-							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
-								Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
-										{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
-											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}},
-								Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-										{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-											Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
-												Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-													{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
-												{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-													Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}},
-											Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
-									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "forget"}}}, Elif: []*gojq.IfElif{
-										{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}}},
-											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look",
-												Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
-											{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}}}}},
-									{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::recreated"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Op: 14},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "replaces",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
-										Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
-										Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{
-											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
-												{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}},
-									{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
-											Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
-									Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{
-							Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
-								Args: []*gojq.Query{{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+													{Key: "apiVersion"}, {Key: "kind"}, {Key: "metadata", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+															{Key: "name", Val: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+																Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+																Name: "name"}}}}}}, {Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
+																Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+																	{Index: &gojq.Index{Name: "uid"}}}}}}}}}}}}}}}, Right: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "asYAML"}}},
+												Op:    1}, Op: 1}, Op: 1}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "lookAt", Args: []*gojq.Query{{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "childPath",
+												Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
+											Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "hole::operator"}}}, Op: 3}, {Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+											Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "known"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+													Op: 1}, Op: 16}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}}}},
+											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "event"}}}}}}}}}}},
+								{Name: "delete", Args: []string{"policy"}, Body: &gojq.Query{Term: &gojq.Term{
+									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "method",
+										Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}},
+										{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "childPath", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "hole::name"}}}, Op: 1}}}}}}, {Key: "type",
+											Val: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "application/json"}}}},
+										{Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "deleteOptions", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
+												Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+													Name: "uid"}}}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}}}}}}},
+								{Name: "untouched", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}}, Right: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
 									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
@@ -4424,36 +4374,143 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
 											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
 										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage",
-											Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
-												{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}},
-									Op: 3}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+									Op: 14}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+								Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+									Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
 									Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
-										Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+										Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
+									Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
-										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
-									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{
-									Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}},
-						Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{
-						{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
-					Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
+										SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}, Right: &gojq.Query{
+									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+								Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 5}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+								KeyVals: []*gojq.ObjectKeyVal{{Key: "go", Val: &gojq.Query{Term: &gojq.Term{
+									Type: 4}}}, {Key: "call", Val: &gojq.Query{Term: &gojq.Term{Type: 14,
+									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+										Type: 7, Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "untouched"}}}, Op: 14},
+										Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+											Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "failed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "$before"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "reclaimed"}}}}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordFailure",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 3}}}}}}, Else: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
+												{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stale"}}},
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+														Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 15}}}}}}}},
+										Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 9}, Op: 15}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "recordError", Args: []*gojq.Query{{Term: &gojq.Term{
+												Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
+														Name: "error"}}}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+													KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
+														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
+															{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
+														{Key: "message", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}}}}}}},
+													Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}, {Cond: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "forgotten"}}}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 4}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
+												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}},
+												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
+													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forget"}}}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 4}}}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
+											Op:    14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "replaces", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}}}}}},
+											Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+											Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look",
+												Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
+													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Foreground"}}}}}}}}}}},
+											{Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "option::adopt"}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$try"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "2"}},
+													Op: 12}, Op: 14}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+												Name: "reclaim"}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
+											Func: &gojq.Func{Name: "apply"}}}}}}}, {Key: "failed", Val: &gojq.Query{
+									Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::absenceAllowed"}}},
+											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+											Op:    1}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+											Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "error"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+											Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"}, SuffixList: []*gojq.Suffix{
+												{Index: &gojq.Index{Name: "child"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+											Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+										Func: &gojq.Func{Name: "forgotten"}}}, Op: 14}, Then: &gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "recordGone"}}},
+										Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "recordFailure", Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{
+												Type: 7, Func: &gojq.Func{Name: "failure", Args: []*gojq.Query{{Term: &gojq.Term{
+													Type: 7, Func: &gojq.Func{Name: "$seen"}}}, {Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "$attempts"}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
+												Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "message",
+													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "failureMessage",
+														Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+															Name: "$seen"}}}, {Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$lastFailure"}}},
+															{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$attempts"}}}}}}}}}}}},
+												Op: 3}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+											Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::diagnosed"}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$attempts"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "hole::lastAttempt"}}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$want"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+												Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+													SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "error"}}}}},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "ask"}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}, Op: 3}}}}}}}}}}}},
+								Patterns: []*gojq.Pattern{{Name: "$update"}}, Op: 1}, Patterns: []*gojq.Pattern{
+								{Name: "$try"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$attempts"}},
+							Op: 1}, Patterns: []*gojq.Pattern{{Name: "$lastFailure"}}, Op: 1}}}},
+					Patterns: []*gojq.Pattern{{Name: "$want"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
 				{Name: "$stale"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$before"}},
 				Op: 1}, Patterns: []*gojq.Pattern{{Name: "$seen"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{
 			{Name: "$old"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$new"}},

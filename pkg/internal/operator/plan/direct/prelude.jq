@@ -266,7 +266,7 @@ def fixed: hole::fixed;
 def replaces(seen; wanted):
   seen.fixed != null and (wanted | fixed | . != seen.fixed and ((option::sealed | not) or (startswith(seen.fixed + ".") | not)));
 
-# The request for an object that is never updated. It changes nothing, and fails if the
+# The request for an object that is never updated, or perhaps gone. It changes nothing, and fails if the
 # object is gone: so it finds a deletion that the operator missed. Or it changes a label, to
 # cause an event.
 def lookAt(path; uid; event):

@@ -87,15 +87,26 @@
       if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {failed: value}}}})
       else annotateOwner($new.metadata; {(annotation::childFailed): (value | tojson)}) end;
 
-    # After the first event of the custom resource, a child that is not wanted is forgotten
-    # before it is looked at: the operator may have missed its deletion, and no event tells
-    # that. The event of one that exists restores it.
-    def forget:
-      if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): null}}})
-      else annotateOwner($new.metadata; {(annotation::childSeen): null}) end;
+    # What is recorded of the child.
+    def known:
+      if option::inStatus then .status.children[hole::child]? // {}
+      else .metadata.annotations[annotation::childSeen] // "null" | fromjson? // {} end;
 
-    # Whether it was. A deletion that was observed is recorded.
-    def forgotten: $seen.uid == null and $before.uid != null and $seen.deletedUID == $before.deletedUID;
+    # The operator may have missed the deletion of a child that is not wanted. So after the
+    # first event of the custom resource, it removes the owner from the record, as if the
+    # child was never observed, and then changes a label of it. The event of that restores
+    # the record of a child that exists. One whose deletion was rejected keeps the record,
+    # with the number of attempts.
+    def forget:
+      if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {ownerUID: null}}}})
+      else annotateOwner($new.metadata; {(annotation::childSeen): ($new | known + {ownerUID: null} | tojson)}) end;
+    def forgotten: $seen.uid == null and ($new | known | .uid != null and .ownerUID == null and .uid != $seen.deletedUID);
+
+    # Records that the child is gone.
+    def recordGone:
+      ($new | known.uid) as $gone
+      | if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {deletedUID: $gone}}}})
+        else annotateOwner($new.metadata; {(annotation::childDeleted): $gone}) end;
 
     if (due and ((option::canBeHeld | not) or ($new | held) == null) | not) or underWay then {go: false} else
       ($new | desired) as $want
@@ -129,16 +140,18 @@
              type: "application/json-patch+json",
              body: (reclaimPatch($try) | tojson)};
 
-          # One that is not wanted may be forgotten. Where the answer that the child does not exist
-          # counts as a success, an application of nothing is rejected instead.
+          # Where the answer that the child does not exist counts as a success, an application of
+          # nothing is rejected instead.
           def look(event):
-            (if option::conditional then $seen.uid // $before.uid else $seen.uid end) as $known
-            | if option::never and option::absenceAllowed and $want.child != null and (event | not) then
+            if option::never and option::absenceAllowed and $want.child != null and (event | not) then
               {method: "PATCH",
                path: (childPath($new | hole::name) + "?fieldManager=" + hole::operator + ".look"),
                type: "application/apply-patch+yaml",
-               body: ($want.child | {apiVersion, kind, metadata: {name: .metadata.name, uid: $known}} | tojson | asYAML)}
-            else lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator; $known; event) end;
+               body: ($want.child | {apiVersion, kind, metadata: {name: .metadata.name, uid: $seen.uid}} | tojson | asYAML)}
+            else
+              lookAt(childPath($new | hole::name) + "?fieldManager=" + hole::operator;
+                if option::conditional then $seen.uid // ($new | known.uid) else $seen.uid end; event)
+            end;
 
           def delete(policy):
             {method: "DELETE", path: childPath($new | hole::name), type: "application/json", body: deleteOptions($seen.uid; policy)};
@@ -156,7 +169,10 @@
                 elif $want.error != null or $seen.error != null then
                   recordError(if $want.error then {generation: $new.metadata.generation, message: $want.error} else null end)
                 elif option::conditional and $want.child == null then
-                  if $old == null then forget elif forgotten then look(true) else delete("Background") end
+                  if forgotten then look(true)
+                  elif $old != null then delete("Background")
+                  elif $seen.failed == null then forget
+                  else look(true) end
                 elif option::recreated and $update and replaces($seen; $want.child) then
                   # As in delete.jq, the watch of the child may not have started. An object that is
                   # replaced goes with what it owns before the next is created.
@@ -164,10 +180,12 @@
                 elif (option::adopt | not) and $try >= 2 then reclaim
                 else apply end),
              failed: (
-               recordFailure(
-                 if option::conditional and $want.error == null and $want.child == null and $seen.uid == null then null
-                 else failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)} end)
-               + if option::diagnosed and $attempts == hole::lastAttempt and $want.error == null and $seen.error == null then ask else {} end)}
+               # For one that a change replaces, the answer that it does not exist is a failure.
+               if option::conditional and (option::absenceAllowed | not) and $want.error == null and $want.child == null and forgotten then recordGone
+               else
+                 recordFailure(failure($seen; $attempts) + {message: failureMessage($seen; $lastFailure; $attempts)})
+                 + if option::diagnosed and $attempts == hole::lastAttempt and $want.error == null and $seen.error == null then ask else {} end
+               end)}
           end
         end
     end
