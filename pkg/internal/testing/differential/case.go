@@ -266,9 +266,11 @@ func (c *Case) othersObjects() []map[string]any {
 	if c.related != "" {
 		out = append(out, configMap("settings", "x", "one"), configMap("extra", "y", "two"))
 	}
-	if c.spec["patches"] != nil {
+	if patches, ok := c.spec["patches"].([]any); ok {
 		for _, name := range []string{shared, shared + "-one", shared + "-two"} {
-			out = append(out, configMap(name, "z", "kept"))
+			o := configMap(name, "z", "kept")
+			o["apiVersion"], o["kind"] = at(patches[0], "template", "apiVersion"), at(patches[0], "template", "kind")
+			out = append(out, o)
 		}
 	}
 	return out

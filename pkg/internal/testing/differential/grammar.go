@@ -395,20 +395,48 @@ func (d *definition) patches() {
 	if d.cluster {
 		metadata["namespace"] = namespace
 	}
-	patch := map[string]any{"name": "stamp", "template": map[string]any{
+	template := map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata,
 		"data": map[string]any{"stamp": d.text("patch.text", nil, "")},
-	}}
+	}
+	patch := map[string]any{"name": "stamp", "template": template}
+	switch oneOf(d.drawing, "patch.kind", "ConfigMap", "ConfigMap", "crd", "names") {
+	case "crd":
+		template["apiVersion"], template["kind"], patch["crd"] = "w.example.com/v1", "Shelf", map[string]any{"file": "shelf.yaml"}
+		d.files["shelf.yaml"] = &fstest.MapFile{Data: []byte(shelves)}
+	case "names":
+		template["apiVersion"], template["kind"], patch["plural"], patch["scope"] = "w.example.com/v1", "Shelf", "shelves", "Namespaced"
+	}
 	if d.rarely("patch.when", 3) {
 		patch["when"] = d.condition("patch.when")
 	}
 	if d.rarely("patch.forEach", 3) {
 		patch["forEach"] = `["one", "two"]`
-		patch["template"].(map[string]any)["data"] = map[string]any{"stamp": "fixed"}
+		template["data"] = map[string]any{"stamp": "fixed"}
 		metadata["name"] = shared + "-${ $item }"
 	}
 	d.spec["patches"] = []any{patch}
 }
+
+// shelves is the CustomResourceDefinition of objects of others that patches change.
+const shelves = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: shelves.w.example.com}
+spec:
+  group: w.example.com
+  scope: Namespaced
+  names: {kind: Shelf, plural: shelves, singular: shelf, listKind: ShelfList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          data: {type: object, additionalProperties: {type: string}}
+          made: {type: string, default: "with a schema"}
+`
 
 func (d *definition) childMetadata() {
 	out := map[string]any{}
