@@ -252,7 +252,7 @@ func fine() []string {
 		`readyWhen: [.status.conditions[]? | select(.type == "Available")] | length > 0`,
 		`status.ready: ${ $children.web.status.readyReplicas // 0 }`,
 		`status.ready: ${ $children.web.status.readyReplicas }`,
-		`status.phase: ${ if $children.web.status.readyReplicas == .spec.size then "Ready" else "Waiting" end }`,
+		`status.phase: ${ if ($children.web.status.readyReplicas // 0) == .spec.size then "Ready" else "Waiting" end }`,
 		`status.phase: ${ $children.config.data.phase // "none" }`,
 		`status.ready: ${ $children.other.status.anything.goes }`,
 		`status.names: ${ [$children[] | .metadata.name] }`,

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -147,13 +148,69 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 		if !isZero(right.value, mirrored[q.Op], left.value, q.Left) {
 			a.missing(q.Right, right.value, "null is less than any other value")
 		}
-	} else if q.Op == gojq.OpNe {
+	} else {
+		a.neverZero(q, q.Left, left.value, q.Right, right.value)
+		a.neverZero(q, q.Right, right.value, q.Left, left.value)
+	}
+	if q.Op == gojq.OpNe {
 		a.notEmpty(q.Left, left.value, right.value)
 		a.notEmpty(q.Right, right.value, left.value)
 	}
 	both := left.then(right)
 	both.value = some(boolean)
 	return both
+}
+
+// neverZero warns of a comparison of a count of a built-in kind with 0, or with a field that can be 0:
+// the API server omits the count then.
+func (a *analyser) neverZero(q *gojq.Query, node *gojq.Query, v value, otherNode *gojq.Query, other value) {
+	if len(v.from) != 1 || v.kinds&null == 0 || a.lenient > 0 || a.guarded(v.from[0]) || !a.omitsZero(v.from[0]) {
+		return
+	}
+	count := v.from[0]
+	hint := fmt.Sprintf("write (%s // 0)", a.written(node, v, count))
+	if t := otherNode.Term; t != nil && t.Type == gojq.TermTypeNumber && t.Number == "0" && len(t.SuffixList) == 0 {
+		result := map[gojq.Operator]string{gojq.OpNe: "true", gojq.OpEq: "false"}[q.Op]
+		a.report(node, Problem{
+			Code: MayBeNull, Warning: true, Hint: hint,
+			Message: fmt.Sprintf("the API server omits %s while it is 0, so %s is always %s", count, a.shown(q), result),
+		})
+		return
+	}
+	if q.Op != gojq.OpEq || len(other.from) != 1 || other.from[0].root != inputRoot {
+		return
+	}
+	field := other.from[0]
+	zero := schema.MayBeZero(other.shape)
+	if a.scope.Live {
+		zero = a.scope.Zero != nil && a.scope.Zero(field.path)
+	}
+	if zero && !TestsNumber(a.text, field.String()) {
+		a.report(node, Problem{
+			Code: MayBeNull, Warning: true, Hint: hint,
+			Message: fmt.Sprintf("the API server omits %s while it is 0, so this is false when %s is 0", count, field),
+		})
+	}
+}
+
+// omitsZero reports whether the API server omits what is at a path while it is 0.
+func (a *analyser) omitsZero(from read) bool {
+	path, in := from.path, a.scope.Input
+	if from.root == childrenRoot && len(path) > 1 {
+		path, in = path[1:], a.scope.Children[path[0]]
+	} else if from.root != inputRoot {
+		return false
+	}
+	last := len(path) - 1
+	return in != nil && last > 0 && schema.OmitsZero(schema.At(in, path[:last]...), path[last])
+}
+
+// TestsNumber reports whether an expression compares a path with a number.
+func TestsNumber(text, path string) bool {
+	const compares = `\s*(==|!=|<=?|>=?)\s*`
+	quoted := regexp.QuoteMeta(path)
+	tests, err := regexp.Compile(quoted + compares + `[0-9]|[0-9]` + compares + quoted)
+	return err == nil && tests.MatchString(text)
 }
 
 // notEmpty warns of a comparison with the empty string, which null passes, unless the other

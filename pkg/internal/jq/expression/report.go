@@ -100,18 +100,23 @@ func (a *analyser) missing(node any, v value, damage string) {
 	if a.waitsFor(v) && !a.scope.excludes(v.absent.read) {
 		return
 	}
-	path := v.absent.String()
+	a.report(v.absent.node, Problem{
+		Code: MayBeNull, Warning: true,
+		Message: fmt.Sprintf("%s may be missing (%s), and %s", v.absent.read, v.absent.why, damage),
+		Hint:    fmt.Sprintf("write a default, such as (%s // %s)", a.written(node, v, v.absent.read), defaultFor(node, v)),
+	})
+}
+
+// written returns the path of a value at a node, which is below another path, as it may be written there.
+func (a *analyser) written(node any, v value, from read) string {
+	path := from.String()
 	if whole := a.called(node, v); strings.HasPrefix(whole, path) {
 		path = whole
 	}
 	if at := strings.LastIndex(path, each); at >= 0 { // inside map and similar functions, elements have no other path
 		path = "." + strings.TrimPrefix(path[at+len(each):], ".")
 	}
-	a.report(v.absent.node, Problem{
-		Code: MayBeNull, Warning: true,
-		Message: fmt.Sprintf("%s may be missing (%s), and %s", v.absent.read, v.absent.why, damage),
-		Hint:    fmt.Sprintf("write a default, such as (%s // %s)", path, defaultFor(node, v)),
-	})
+	return path
 }
 
 // defaultFor returns a default that the function at a node takes, if it is one.

@@ -9,6 +9,8 @@ type Scope struct {
 	Input schema.Type // of "."; nil if unknown
 	Name  string      // of the input in messages: "Memcached v1alpha1", "the live Deployment"
 	Live  bool        // the input is a live child, as in readyWhen
+	// Zero reports whether a field of a live child can be 0, judging by its template; nil: never.
+	Zero func(path []string) bool
 
 	Children   map[string]schema.Type // of $children.NAME; nil: $children is not available
 	NoChildren string                 // the hint why $children is not available

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"reflect"
+
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -43,4 +45,24 @@ func bounded(fields *apiextensionsv1.JSONSchemaProps) bool {
 		return true
 	}
 	return fields.Maximum != nil && *fields.Maximum < MaxExact && fields.Minimum != nil && *fields.Minimum > -MaxExact
+}
+
+// MayBeZero reports whether the schema of a whole number permits 0; false if that is not known.
+func MayBeZero(t Type) bool {
+	o, known := t.(openAPI)
+	if !known || o.Kind() != Integer || len(o.s.Enum) > 0 {
+		return false
+	}
+	low, high := o.s.Minimum, o.s.Maximum
+	return (low == nil || *low < 0 || *low == 0 && !o.s.ExclusiveMinimum) && (high == nil || *high > 0 || *high == 0 && !o.s.ExclusiveMaximum)
+}
+
+// OmitsZero reports whether the API server leaves out a number of a built-in kind while it is 0.
+func OmitsZero(in Type, name string) bool {
+	g, ok := in.(fromGo)
+	if !ok {
+		return false
+	}
+	f, ok := g.find(name)
+	return ok && f.omitted && goType(f.t).Kind() == Integer && f.t.Kind() != reflect.Pointer
 }

@@ -217,16 +217,16 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	if c.api.SelectorJQ != "" { // objects that the selector does not match have no children
 		out.When, _ = expression.Expression(scope.Given, c.scope, "boolean")
 	}
-	live := expression.Scope{
-		Input: childType(c.d, in), Name: "the live " + in.Kind, Live: true, NoChildren: "readyWhen reads the live child itself: .",
-		Parameters: c.scope.Parameters,
-	}
-	if in.ReadyWhen != "" {
-		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)
-	}
 	var problems []expression.Problem
 	out.Object, problems = expression.Template(in.Template, scope, childType(c.d, in))
 	c.report(whereWritten(problems, own, scope, childType(c.d, in)), at("template")...)
+	if in.ReadyWhen != "" {
+		live := expression.Scope{
+			Input: childType(c.d, in), Name: "the live " + in.Kind, Live: true, Zero: zeroIn(in, out.Object, scope),
+			NoChildren: "readyWhen reads the live child itself: .", Parameters: c.scope.Parameters,
+		}
+		out.Ready = c.expression(in.ReadyWhen, live, "boolean", at("readyWhen")...)
+	}
 	c.unread(in.Variables, scope.Variables, at("variables")...)
 	if c.draft && out.Object == nil {
 		out.Object, out.Guessed = c.guess(in.Template, problems, scope, childType(c.d, in))
@@ -243,6 +243,26 @@ func (c *compiler) child(in v1alpha1.Child, path ...string) Child {
 	}
 	out.InexactPaths = inexact(c.d, c.api.Kind, out.Object, out.When, out.ForEach)
 	return out
+}
+
+// zeroIn returns whether a number that the template of a child writes can be 0, judging by the template
+// and the condition.
+func zeroIn(in v1alpha1.Child, object *expression.Program, scope expression.Scope) func(path []string) bool {
+	types := map[string]schema.Type{".": scope.Input, "$item": scope.Item}
+	return func(path []string) bool {
+		value := schema.ValueAt(in.Template, path...)
+		if object == nil || !schema.IsComputed(value) {
+			return value != nil && fmt.Sprint(value) == "0"
+		}
+		mayBeZero := func(from expression.Origin) bool {
+			of := types[from.Root]
+			tested := expression.TestsNumber(in.When, from.String()) || expression.TestsNumber(fmt.Sprint(value), from.String())
+			return of != nil && schema.MayBeZero(schema.At(of, from.Path...)) && !tested
+		}
+		return slices.ContainsFunc(object.Parts(), func(p expression.Part) bool {
+			return p.Whole && slices.Equal(p.Path, path) && slices.ContainsFunc(p.Is(), mayBeZero)
+		})
+	}
 }
 
 // policy compiles an expression that chooses what happens to a child when its custom resource is

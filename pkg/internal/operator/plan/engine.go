@@ -13,11 +13,12 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
 // Reason is a part of a definition that an engine does not support.
 type Reason struct {
-	Path    []string // in the definition
+	Path    source.Path // in the definition
 	Message string
 	Hint    string // how to fix it; empty: use the other engine
 }
@@ -78,7 +79,7 @@ func onlyDirect(d *definition.Definition, why Reason) diag.List {
 			fmt.Sprintf(
 				"tokenRotation has no effect: it applies to the direct engine, which does not support this definition: %s (%s)",
 				why.Message,
-				strings.Join(why.Path, "."),
+				why.Path,
 			),
 			"remove the key",
 		)
@@ -143,7 +144,7 @@ func engineErrors(d *definition.Definition, e Engine, against map[Engine][]Reaso
 			hint = fmt.Sprintf("use the %s engine: reconcile: {engine: %s}", other, other)
 		case !slices.ContainsFunc(against[e], why[0].equal):
 			refused = append(refused, fmt.Sprintf("the %s engine does not support this definition: %s (%s)",
-				other, why[0].Message, strings.Join(why[0].Path, ".")))
+				other, why[0].Message, why[0].Path))
 		}
 	}
 	for _, r := range against[e] {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -104,7 +103,7 @@ func (c *compiler) sameField(patch Child, path []string) {
 		}
 		c.findings.Warn(c.d.Position(slices.Concat(path, []string{"template"}, p.Path)...), diag.Uniqueness,
 			fmt.Sprintf("every %s sets %s of the same %s to a value of its own: the API server refuses the second",
-				c.scope.Name, strings.Join(p.Path, "."), patch.Kind.Kind),
+				c.scope.Name, source.Path(p.Path), patch.Kind.Kind),
 			"write a key for each, such as ${ {(.metadata.name): .spec.NAME} }, or name another object for each; "+
 				"if there is only one, accept this")
 		return
