@@ -161,7 +161,7 @@ func refused(r *problem.Report, errs field.ErrorList) {
 				Message:     errorText(err),
 				Hint:        remedy(err),
 				Required:    err.Type == field.ErrorTypeRequired,
-				Forbidden:   err.Type == field.ErrorTypeForbidden,
+				Forbidden:   err.Type == field.ErrorTypeForbidden || err.Type == field.ErrorTypeNotFound,
 				Unsupported: err.Type == field.ErrorTypeNotSupported,
 				Value:       value,
 			},

@@ -13,7 +13,7 @@ func Codes() []Code {
 		{CodeWorkflowTemplate, "Argo Workflows rejects the WorkflowTemplate."},
 		{CodeInjection, "Argo would evaluate text of a custom resource as a template."},
 		{CodeSize, "An object is too large for etcd, an annotation or an environment variable."},
-		{CodeChild, "The API server rejects the child, or what a patch writes."},
-		{CodeImage, "The kubelet rejects the image name of the child or the patch."},
+		{CodeChild, "The API server rejects the child, or a value that a patch writes."},
+		{CodeImage, "The kubelet rejects an image name in a child or a patch."},
 	}
 }

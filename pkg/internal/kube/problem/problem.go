@@ -24,8 +24,8 @@ type Problem struct {
 
 	// What code asks of a problem, because it never reads Message and Hint.
 	Required    bool   // a value is missing
-	Forbidden   bool   // a value is there that other values exclude
-	Unsupported bool   // the value is none of those that exist
+	Forbidden   bool   // other values forbid this one, or lack what it refers to
+	Unsupported bool   // the value is not a supported one
 	Value       string // the text that is not accepted, if it is one
 	Type        string // the name of the Go type that does not accept the value or has no such field, such as Quantity; "" for most
 }

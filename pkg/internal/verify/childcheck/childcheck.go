@@ -105,6 +105,7 @@ type run struct {
 	d         *definition.Definition
 	p         *plan.Plan
 	child     plan.Child
+	noun      string         // child or patch
 	template  map[string]any // as it is written
 	samples   *samples
 	validator validator
@@ -117,7 +118,7 @@ type run struct {
 func newRun(d *definition.Definition, p *plan.Plan, i int, s *samples) *run {
 	c := p.Children[i]
 	return &run{
-		d: d, p: p, child: c, template: d.Operator.Spec.Children[i].Template, samples: s,
+		d: d, p: p, child: c, noun: "child", template: d.Operator.Spec.Children[i].Template, samples: s,
 		validator: newValidator(admission.Child, d.ChildCRDs[c.Name]),
 	}
 }
@@ -125,7 +126,7 @@ func newRun(d *definition.Definition, p *plan.Plan, i int, s *samples) *run {
 func newPatchRun(d *definition.Definition, p *plan.Plan, i int, s *samples) *run {
 	c := p.Patches[i]
 	return &run{
-		d: d, p: p, child: c, template: d.Operator.Spec.Patches[i].Template, samples: s,
+		d: d, p: p, child: c, noun: "patch", template: d.Operator.Spec.Patches[i].Template, samples: s,
 		validator: newValidator(partial, d.PatchCRDs[c.Name]),
 	}
 }
@@ -251,7 +252,7 @@ func (t *run) always(least map[string]any) string {
 	if t.child.When == nil && t.child.ForEach == nil || len(userFields(least)) == 0 {
 		return ", for every custom resource"
 	}
-	return ", for every custom resource that has this child, for example " + specOf(least)
+	return ", for every custom resource that has this " + t.noun + ", for example " + specOf(least)
 }
 
 // find returns a problem similar to that of a group, if the sample has one.

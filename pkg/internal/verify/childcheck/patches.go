@@ -13,14 +13,13 @@ import (
 
 // partial validates what a patch writes of an object whose other fields are not known. Problems
 // with types and with metadata are certain. What the rules of a kind do not accept is a warning,
-// because it may depend on other fields. What certainly does is left out: what is missing, what
-// is forbidden, rules about more than one field, and fields that no value may be in.
+// because it may depend on other fields. What certainly does is left out: missing and forbidden
+// values, rules about several fields, and fields that accept no value.
 func partial(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition) []problem.Problem {
 	var out []problem.Problem
 	for _, p := range admission.Child(object, crd) {
 		certain := p.Final || strings.HasPrefix(p.Path, "metadata.")
-		value := schema.ValueAt(object, p.Segments()...)
-		if p.Required || p.Forbidden || !certain && (value == nil || !isScalar(value) || excluded(object, crd, p)) {
+		if missing := p.Required && schema.ValueAt(object, p.Segments()...) == nil; missing || p.Forbidden || !certain && !isLikely(object, crd, p) {
 			continue
 		}
 		p.Warning = p.Warning || !certain
@@ -29,17 +28,29 @@ func partial(object map[string]any, crd *apiextensionsv1.CustomResourceDefinitio
 	return out
 }
 
+// isLikely reports whether the problem of a value, or of an entry of a mapping, is likely one of it alone.
+func isLikely(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition, p problem.Problem) bool {
+	value := schema.ValueAt(object, p.Segments()...)
+	switch {
+	case value == nil:
+		return false
+	case !isScalar(value):
+		return entryOf(object, p) != ""
+	case crd != nil:
+		return p.Value != "object" || value == "object" // that is of a rule about the object around it
+	}
+	at := p.Segments()
+	return p.Unsupported || p.Value == at[len(at)-1] || !excluded(object, p)
+}
+
 // Values that most fields of their types accept.
 var (
-	ordinaryTexts   = []any{"a", "1", "* * * * *"}
+	ordinaryTexts   = []any{"a", "1", "/a", "10%", "10.0.0.1", "10.0.0.0/8", "* * * * *"}
 	ordinaryNumbers = []any{1, 8080, 1.5}
 )
 
 // excluded reports whether a field of a built-in kind accepts no ordinary value of its type.
-func excluded(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition, p problem.Problem) bool {
-	if crd != nil || p.Unsupported {
-		return false
-	}
+func excluded(object map[string]any, p problem.Problem) bool {
 	at, values := p.Segments(), ordinaryNumbers
 	switch schema.ValueAt(object, at...).(type) {
 	case string:
@@ -49,6 +60,6 @@ func excluded(object map[string]any, crd *apiextensionsv1.CustomResourceDefiniti
 	}
 	return !slices.ContainsFunc(values, func(value any) bool {
 		other, _ := replaced(object, at, value)
-		return !slices.ContainsFunc(admission.Child(other.(map[string]any), crd), func(q problem.Problem) bool { return q.Path == p.Path })
+		return !slices.ContainsFunc(admission.Child(other.(map[string]any), nil), func(q problem.Problem) bool { return q.Path == p.Path })
 	})
 }
