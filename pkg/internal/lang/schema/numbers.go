@@ -54,7 +54,9 @@ func MayBeZero(t Type) bool {
 		return false
 	}
 	low, high := o.s.Minimum, o.s.Maximum
-	return (low == nil || *low < 0 || *low == 0 && !o.s.ExclusiveMinimum) && (high == nil || *high > 0 || *high == 0 && !o.s.ExclusiveMaximum)
+	above := low != nil && (*low > 0 || *low == 0 && o.s.ExclusiveMinimum)
+	below := high != nil && (*high < 0 || *high == 0 && o.s.ExclusiveMaximum)
+	return !above && !below
 }
 
 // OmitsZero reports whether the API server leaves out a number of a built-in kind while it is 0.

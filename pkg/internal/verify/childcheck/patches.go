@@ -19,7 +19,8 @@ func partial(object map[string]any, crd *apiextensionsv1.CustomResourceDefinitio
 	var out []problem.Problem
 	for _, p := range admission.Child(object, crd) {
 		certain := p.Final || strings.HasPrefix(p.Path, "metadata.")
-		if missing := p.Required && schema.ValueAt(object, p.Segments()...) == nil; missing || p.Forbidden || !certain && !isLikely(object, crd, p) {
+		missing := p.Required && schema.ValueAt(object, p.Segments()...) == nil
+		if missing || p.Forbidden || !certain && !isLikely(object, crd, p) {
 			continue
 		}
 		p.Warning = p.Warning || !certain
