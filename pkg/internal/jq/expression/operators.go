@@ -151,10 +151,10 @@ func (a *analyser) comparison(q *gojq.Query, in value, names *env) result {
 	} else {
 		a.neverZero(q, q.Left, left.value, q.Right, right.value)
 		a.neverZero(q, q.Right, right.value, q.Left, left.value)
-	}
-	if q.Op == gojq.OpNe {
-		a.notEmpty(q.Left, left.value, right.value)
-		a.notEmpty(q.Right, right.value, left.value)
+		if q.Op == gojq.OpNe {
+			a.notEmpty(q.Left, left.value, right.value)
+			a.notEmpty(q.Right, right.value, left.value)
+		}
 	}
 	both := left.then(right)
 	both.value = some(boolean)
@@ -169,7 +169,7 @@ func (a *analyser) neverZero(q *gojq.Query, node *gojq.Query, v value, otherNode
 	}
 	count := v.from[0]
 	hint := fmt.Sprintf("write (%s // 0)", a.written(node, v, count))
-	if t := otherNode.Term; t != nil && t.Type == gojq.TermTypeNumber && t.Number == "0" && len(t.SuffixList) == 0 {
+	if n, literal := numberLiteral(otherNode); literal && n == 0 {
 		result := map[gojq.Operator]string{gojq.OpNe: "true", gojq.OpEq: "false"}[q.Op]
 		a.report(node, Problem{
 			Code: MayBeNull, Warning: true, Hint: hint,
@@ -237,12 +237,18 @@ func isZero(v value, op gojq.Operator, other value, node *gojq.Query) bool {
 	if len(other.from) == 1 && other.from[0].String() == ".metadata.generation" {
 		return op == gojq.OpLt || op == gojq.OpGe // it is 1 or more
 	}
+	n, literal := numberLiteral(node)
+	return literal && (n > 0 || n == 0 && (op == gojq.OpLe || op == gojq.OpGt))
+}
+
+// numberLiteral returns the value of a literal number.
+func numberLiteral(node *gojq.Query) (n float64, ok bool) {
 	t := node.Term
 	if t == nil || t.Type != gojq.TermTypeNumber || len(t.SuffixList) > 0 {
-		return false
+		return 0, false
 	}
 	n, err := strconv.ParseFloat(t.Number, 64)
-	return err == nil && (n > 0 || n == 0 && (op == gojq.OpLe || op == gojq.OpGt))
+	return n, err == nil
 }
 
 // pair is an operation of an operator on two kinds.

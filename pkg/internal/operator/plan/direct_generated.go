@@ -4013,55 +4013,46 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 						Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3},
 						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 							Name: "name"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}},
-							Op: 1}, Op: 3}}, {Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{
-					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-						Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
-								Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-									Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}},
-									Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-										Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-											Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}}}}, {Name: "recordFailure",
-					Args: []string{"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 14,
-						If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "option::inStatus"}}}, Then: &gojq.Query{Term: &gojq.Term{Type: 7,
-							Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{
-								Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-														Name: "value"}}}}}}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
-							Type: 7, Func: &gojq.Func{Name: "annotateOwner", Args: []*gojq.Query{
-								{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-									{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 8,
-									Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
-										Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "tojson"}}}, Op: 1}}}}}}}}}}}}}}, {Name: "known", Body: &gojq.Query{
+							Op: 1}, Op: 3}}, {Name: "record", Args: []string{"entry", "annotations"},
+					Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
+						Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
+							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+								{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}},
+								{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
+											Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+												{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+													Func: &gojq.Func{Name: "entry"}}}}}}}}}}}}}}}}}}}}}}, Else: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
+								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+									{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotations"}}}}}}}}}}},
+				{Name: "recordError", Args: []string{"value"}, Body: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "record", Args: []*gojq.Query{
+						{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "value"}}}}}}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &gojq.Func{Name: "annotation::childError"}}}, Val: &gojq.Query{
+								Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "value"}}},
+								Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
+										Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
+									Type: 1}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+									Name: "tojson"}}}}}}, Op: 1}}}}}}}}}}}, {Name: "recordFailure", Args: []string{
+					"value"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "record", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						KeyVals: []*gojq.ObjectKeyVal{{Key: "failed", Val: &gojq.Query{Term: &gojq.Term{
+							Type: 7, Func: &gojq.Func{Name: "value"}}}}}}}}, {Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childFailed"}}},
+							Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "value"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "tojson"}}}, Op: 1}}}}}}}}}}}, {Name: "known", Body: &gojq.Query{
 					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 						Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"},
@@ -4078,71 +4069,44 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Name: "fromjson"}, SuffixList: []*gojq.Suffix{{Optional: true}}}},
 							Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 							Op:    16}, Op: 1}}}}}, {Name: "forget", Body: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "option::inStatus"}}}, Then: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner", Args: []*gojq.Query{
-							{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
-								{Index: &gojq.Index{Name: "metadata"}}}}}, {Term: &gojq.Term{Type: 13,
-								Str: &gojq.String{Str: "/status"}}}, {Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-								KeyVals: []*gojq.ObjectKeyVal{{Key: "status", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "children",
-										Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "hole::child"}}}, Val: &gojq.Query{
-												Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-													{Key: "ownerUID", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}}}}}}}}}}}}}}}}}}}},
-						Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
-							Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-								Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
-								{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-									{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-										Name: "annotation::childSeen"}}}, Val: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "known"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-											KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID", Val: &gojq.Query{
-												Term: &gojq.Term{Type: 3}}}}}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}, Op: 1}}}}}}}}}}}}}},
-				{Name: "forgotten", Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-						{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 3}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{
-					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "known"}}}, Right: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{
-						Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-						Type: 6, Index: &gojq.Index{Name: "ownerUID"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"}, SuffixList: []*gojq.Suffix{
-							{Index: &gojq.Index{Name: "deletedUID"}}}}}, Op: 9}, Op: 14}, Op: 1},
-					Op: 1}, Op: 14}}, {Name: "recordGone", Body: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "known"},
-						SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-					Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-					Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::inStatus"}}},
-					Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "patchOwner",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
-							{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "/status"}}},
-							{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-								{Key: "status", Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{Key: "children", Val: &gojq.Query{
-										Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-											{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-												Name: "hole::child"}}}, Val: &gojq.Query{Term: &gojq.Term{Type: 8,
-												Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID",
-													Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}}}}}}}}}}}}}}}}}}}}},
-					Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotateOwner",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-							Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}}}}},
+					Type: 7, Func: &gojq.Func{Name: "record", Args: []*gojq.Query{{Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "ownerUID",
+							Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}}, {Term: &gojq.Term{
+						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{
+							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::childSeen"}}},
+							Val: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "$new"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "known"}}}, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+									{Key: "ownerUID", Val: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}}},
+								Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "tojson"}}}, Op: 1}, Op: 1}}}}}}}}}}}, {Name: "forgotten", Body: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Right: &gojq.Query{
+						Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}}},
+						Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+							Name: "known"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Right: &gojq.Query{
+							Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "ownerUID"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Right: &gojq.Query{
+							Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
+							Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$seen"},
+								SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "deletedUID"}}}}},
+							Op: 9}, Op: 14}, Op: 1}, Op: 1}, Op: 14}}, {Name: "recordGone", Body: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "$new"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "known"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+						Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+						Name: "record", Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+							KeyVals: []*gojq.ObjectKeyVal{{Key: "deletedUID", Val: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}},
 							{Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 								{KeyQuery: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 									Name: "annotation::childDeleted"}}}, Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
-					{Name: "$gone"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
+									Type: 7, Func: &gojq.Func{Name: "$gone"}}}}}}}}}}}}, Patterns: []*gojq.Pattern{
+						{Name: "$gone"}}, Op: 1}}}, Term: &gojq.Term{Type: 14, If: &gojq.If{
 				Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "due"}}}, Right: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -4434,20 +4398,21 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 												Name: "$want"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "child"}}}}},
 												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 14}, Then: &gojq.Query{
-											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-												Type: 7, Func: &gojq.Func{Name: "forgotten"}}}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 4}}}}}}, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
-												Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$old"}}},
-												Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Then: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "Background"}}}}}}}},
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forgotten"}}}, Right: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+													Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 													Name: "$seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "failed"}}}}},
-													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forget"}}}}}, Else: &gojq.Query{
-												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look", Args: []*gojq.Query{
-													{Term: &gojq.Term{Type: 4}}}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Op: 15},
+												Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "look",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 4}}}}}}, Elif: []*gojq.IfElif{
+													{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+														Name: "$old"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+														Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "forget"}}}}},
+												Else: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "delete",
+													Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+														Str: "Background"}}}}}}}}}}}, {Cond: &gojq.Query{Left: &gojq.Query{
 											Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::recreated"}}},
 											Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$update"}}},
 											Op:    14}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{

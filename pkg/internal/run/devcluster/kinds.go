@@ -1,7 +1,6 @@
 package devcluster
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -46,8 +45,8 @@ func argoKind(kind, plural, short string) *apiextensionsv1.CustomResourceDefinit
 // merged returns one CustomResourceDefinition for each kind, with all versions that are
 // described, those with a schema first. The first one is stored.
 func merged(all []*apiextensionsv1.CustomResourceDefinition) []*apiextensionsv1.CustomResourceDefinition {
-	all = slices.Clone(all)
-	slices.SortStableFunc(all, func(a, b *apiextensionsv1.CustomResourceDefinition) int { return cmp.Compare(schemas(b), schemas(a)) })
+	named := func(crd *apiextensionsv1.CustomResourceDefinition) bool { return !hasSchema(crd) }
+	all = slices.Concat(slices.DeleteFunc(slices.Clone(all), named), slices.DeleteFunc(slices.Clone(all), hasSchema))
 	var out []*apiextensionsv1.CustomResourceDefinition
 	for _, crd := range all {
 		i := slices.IndexFunc(out, func(o *apiextensionsv1.CustomResourceDefinition) bool { return o.Name == crd.Name })
@@ -68,14 +67,9 @@ func merged(all []*apiextensionsv1.CustomResourceDefinition) []*apiextensionsv1.
 	return out
 }
 
-// schemas returns 1 if a kind is described with a schema, and 0 for one that only has names.
-func schemas(crd *apiextensionsv1.CustomResourceDefinition) int {
-	for _, v := range crd.Spec.Versions {
-		if v.Schema != nil {
-			return 1
-		}
-	}
-	return 0
+// hasSchema reports whether a kind is described with a schema. Others have only names.
+func hasSchema(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool { return v.Schema != nil })
 }
 
 // served returns what the API server accepts and serves of a description: it may have no

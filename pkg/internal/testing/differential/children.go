@@ -1,6 +1,8 @@
 package differential
 
 import (
+	"fmt"
+	"strings"
 	"testing/fstest"
 )
 
@@ -230,22 +232,7 @@ func (d *definition) body(name, kind, item string) map[string]any {
 }
 
 // widgets is the CustomResourceDefinition of children that another operator serves.
-const widgets = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.w.example.com}
-spec:
-  group: w.example.com
-  scope: Namespaced
-  names: {kind: Widget, plural: widgets, singular: widget, listKind: WidgetList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
+var widgets = kindOfOthers("Widget", "widgets", "status: {}", `
           spec:
             type: object
             properties:
@@ -255,4 +242,25 @@ spec:
             properties:
               value: {type: string}
               observedGeneration: {type: integer}
-`
+`)
+
+// kindOfOthers returns a CustomResourceDefinition, with subresources and with properties that are
+// indented by ten.
+func kindOfOthers(kind, plural, subresources, properties string) string {
+	return fmt.Sprintf(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: %[2]s.w.example.com}
+spec:
+  group: w.example.com
+  scope: Namespaced
+  names: {kind: %[1]s, plural: %[2]s, singular: %[3]s, listKind: %[1]sList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {%[4]s}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:%[5]s`, kind, plural, strings.ToLower(kind), subresources, properties)
+}

@@ -419,24 +419,10 @@ func (d *definition) patches() {
 }
 
 // shelves is the CustomResourceDefinition of objects of others that patches change.
-const shelves = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: shelves.w.example.com}
-spec:
-  group: w.example.com
-  scope: Namespaced
-  names: {kind: Shelf, plural: shelves, singular: shelf, listKind: ShelfList}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
+var shelves = kindOfOthers("Shelf", "shelves", "", `
           data: {type: object, additionalProperties: {type: string}}
           made: {type: string, default: "with a schema"}
-`
+`)
 
 func (d *definition) childMetadata() {
 	out := map[string]any{}

@@ -17,6 +17,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 	language "github.com/argoperator/argoperator/pkg/internal/lang/definition"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 	"github.com/argoperator/argoperator/pkg/internal/run/simulate"
 	"github.com/argoperator/argoperator/pkg/internal/run/testsuite"
@@ -337,13 +338,7 @@ func (w *world) rewritten() (string, error) {
 }
 
 // at returns the value at a path; nil if there is none.
-func at(value any, path ...string) any {
-	for _, key := range path {
-		mapping, _ := value.(map[string]any)
-		value = mapping[key]
-	}
-	return value
-}
+func at(value any, path ...string) any { return schema.ValueAt(value, path...) }
 
 func textAt(value any, path ...string) string {
 	out, _ := at(value, path...).(string)

@@ -294,15 +294,16 @@ const maxItems = 8
 // validator validates objects and caches the results, because many samples render
 // the same object.
 type validator struct {
-	rules   func(map[string]any, *apiextensionsv1.CustomResourceDefinition) []problem.Problem
+	rules   rules
 	crd     *apiextensionsv1.CustomResourceDefinition // nil for a built-in kind
 	results map[string][]problem.Problem              // by the object's JSON
 }
 
-func newValidator(
-	rules func(map[string]any, *apiextensionsv1.CustomResourceDefinition) []problem.Problem, crd *apiextensionsv1.CustomResourceDefinition,
-) validator {
-	return validator{rules, crd, map[string][]problem.Problem{}}
+// rules validate an object, by the CustomResourceDefinition of its kind if that is not built in.
+type rules func(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition) []problem.Problem
+
+func newValidator(by rules, crd *apiextensionsv1.CustomResourceDefinition) validator {
+	return validator{by, crd, map[string][]problem.Problem{}}
 }
 
 func (j validator) validate(object map[string]any) []problem.Problem {

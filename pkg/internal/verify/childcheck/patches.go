@@ -19,8 +19,9 @@ func partial(object map[string]any, crd *apiextensionsv1.CustomResourceDefinitio
 	var out []problem.Problem
 	for _, p := range admission.Child(object, crd) {
 		certain := p.Final || strings.HasPrefix(p.Path, "metadata.")
-		missing := p.Required && schema.ValueAt(object, p.Segments()...) == nil
-		if missing || p.Forbidden || !certain && !isLikely(object, crd, p) {
+		value := schema.ValueAt(object, p.Segments()...)
+		missing := p.Required && value == nil
+		if missing || p.Forbidden || !certain && !isLikely(object, value, crd, p) {
 			continue
 		}
 		p.Warning = p.Warning || !certain
@@ -30,8 +31,8 @@ func partial(object map[string]any, crd *apiextensionsv1.CustomResourceDefinitio
 }
 
 // isLikely reports whether the problem of a value, or of an entry of a mapping, is likely one of it alone.
-func isLikely(object map[string]any, crd *apiextensionsv1.CustomResourceDefinition, p problem.Problem) bool {
-	value := schema.ValueAt(object, p.Segments()...)
+func isLikely(object map[string]any, value any, crd *apiextensionsv1.CustomResourceDefinition, p problem.Problem) bool {
+	at := p.Segments()
 	switch {
 	case value == nil:
 		return false
@@ -40,8 +41,7 @@ func isLikely(object map[string]any, crd *apiextensionsv1.CustomResourceDefiniti
 	case crd != nil:
 		return p.Value != "object" || value == "object" // that is of a rule about the object around it
 	}
-	at := p.Segments()
-	return p.Unsupported || p.Value == at[len(at)-1] || !excluded(object, p)
+	return p.Unsupported || p.Value == at[len(at)-1] || !excluded(object, value, p)
 }
 
 // Values that most fields of their types accept.
@@ -51,16 +51,16 @@ var (
 )
 
 // excluded reports whether a field of a built-in kind accepts no ordinary value of its type.
-func excluded(object map[string]any, p problem.Problem) bool {
-	at, values := p.Segments(), ordinaryNumbers
-	switch schema.ValueAt(object, at...).(type) {
+func excluded(object map[string]any, value any, p problem.Problem) bool {
+	values := ordinaryNumbers
+	switch value.(type) {
 	case string:
 		values = ordinaryTexts
 	case bool:
 		values = []any{true, false}
 	}
 	return !slices.ContainsFunc(values, func(value any) bool {
-		other, _ := replaced(object, at, value)
+		other, _ := replaced(object, p.Segments(), value)
 		return !slices.ContainsFunc(admission.Child(other.(map[string]any), nil), func(q problem.Problem) bool { return q.Path == p.Path })
 	})
 }

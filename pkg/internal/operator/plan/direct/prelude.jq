@@ -266,9 +266,9 @@ def fixed: hole::fixed;
 def replaces(seen; wanted):
   seen.fixed != null and (wanted | fixed | . != seen.fixed and ((option::sealed | not) or (startswith(seen.fixed + ".") | not)));
 
-# The request for an object that is never updated, or perhaps gone. It changes nothing, and fails if the
-# object is gone: so it finds a deletion that the operator missed. Or it changes a label, to
-# cause an event.
+# The request for an object that is never updated, or perhaps gone. It changes nothing, and
+# fails if the object is gone: so it finds a deletion that the operator missed. Or it changes
+# a label, to cause an event.
 def lookAt(path; uid; event):
   {method: "PATCH", path: path, type: "application/json-patch+json",
    body: ([{op: "test", path: "/metadata/uid", value: uid}]

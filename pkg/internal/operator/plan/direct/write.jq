@@ -76,16 +76,18 @@
          else "" end)
       + "/" + hole::childPlural + "/" + (name | @uri);
 
+    # Changes what is recorded of the child, in the status or in annotations.
+    def record(entry; annotations):
+      if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): entry}}})
+      else annotateOwner($new.metadata; annotations) end;
+
     # An error is stored apart from the observed state, because an event of the child
     # has no information on the template. null removes it.
     def recordError(value):
-      if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {error: value}}}})
-      else annotateOwner($new.metadata; {(annotation::childError): (value | if . == null then . else tojson end)}) end;
+      record({error: value}; {(annotation::childError): (value | if . == null then . else tojson end)});
 
     # A failure is stored until an event of the child shows another write.
-    def recordFailure(value):
-      if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {failed: value}}}})
-      else annotateOwner($new.metadata; {(annotation::childFailed): (value | tojson)}) end;
+    def recordFailure(value): record({failed: value}; {(annotation::childFailed): (value | tojson)});
 
     # What is recorded of the child.
     def known:
@@ -97,16 +99,11 @@
     # child was never observed, and then changes a label of it. The event of that restores
     # the record of a child that exists. One whose deletion was rejected keeps the record,
     # with the number of attempts.
-    def forget:
-      if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {ownerUID: null}}}})
-      else annotateOwner($new.metadata; {(annotation::childSeen): ($new | known + {ownerUID: null} | tojson)}) end;
+    def forget: record({ownerUID: null}; {(annotation::childSeen): ($new | known + {ownerUID: null} | tojson)});
     def forgotten: $seen.uid == null and ($new | known | .uid != null and .ownerUID == null and .uid != $seen.deletedUID);
 
     # Records that the child is gone.
-    def recordGone:
-      ($new | known.uid) as $gone
-      | if option::inStatus then patchOwner($new.metadata; "/status"; {status: {children: {(hole::child): {deletedUID: $gone}}}})
-        else annotateOwner($new.metadata; {(annotation::childDeleted): $gone}) end;
+    def recordGone: ($new | known.uid) as $gone | record({deletedUID: $gone}; {(annotation::childDeleted): $gone});
 
     if (due and ((option::canBeHeld | not) or ($new | held) == null) | not) or underWay then {go: false} else
       ($new | desired) as $want
@@ -169,10 +166,9 @@
                 elif $want.error != null or $seen.error != null then
                   recordError(if $want.error then {generation: $new.metadata.generation, message: $want.error} else null end)
                 elif option::conditional and $want.child == null then
-                  if forgotten then look(true)
-                  elif $old != null then delete("Background")
-                  elif $seen.failed == null then forget
-                  else look(true) end
+                  if forgotten or $old == null and $seen.failed != null then look(true)
+                  elif $old == null then forget
+                  else delete("Background") end
                 elif option::recreated and $update and replaces($seen; $want.child) then
                   # As in delete.jq, the watch of the child may not have started. An object that is
                   # replaced goes with what it owns before the next is created.
