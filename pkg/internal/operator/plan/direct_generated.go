@@ -35,117 +35,120 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 		Left: &gojq.Query{Left: &shared53, Right: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
 				{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared54, Op: 9}, Op: 14},
-		Right: &shared55, Patterns: []*gojq.Pattern{&shared56}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared57}, Op: 1}}, {Name: "alternativeGone", Body: &shared58}, {
-		Name: "missing", Body: &shared59}, {Name: "settled", Args: []string{
-		"mark"}, Body: &shared60}, {Name: "wantedObject", Body: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "inputMark",
-					Args: []*gojq.Query{&shared69}}}}, Else: &shared70}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared71, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{&shared72}}}},
-					Op: 1}, Right: &gojq.Query{Left: &shared73, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared74, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-								Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared75}}}}}}}}}}},
-						Else: &shared76}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared77},
-				Op: 1}, Patterns: []*gojq.Pattern{&shared78}, Op: 1}, Else: &shared79}}}},
-	{Name: "wantedListed", Body: &gojq.Query{Left: &shared80, Right: &gojq.Query{
-		Left: &shared81, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared82, Then: &gojq.Query{Term: &gojq.Term{
+		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+			Cond: &shared55, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+				Name: "inputMark", Args: []*gojq.Query{&shared56}}}}, Else: &shared57}}},
+			Right: &shared58, Patterns: []*gojq.Pattern{&shared59}, Op: 1}, Patterns: []*gojq.Pattern{
+			&shared60}, Op: 1}, Patterns: []*gojq.Pattern{&shared61}, Op: 1}},
+	{Name: "alternativeGone", Body: &shared62}, {Name: "missing", Body: &shared63},
+	{Name: "settled", Args: []string{"mark"}, Body: &shared64}, {Name: "wantedObject",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared71,
+			Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+				Cond: &shared72, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+					Name: "inputMark", Args: []*gojq.Query{&shared73}}}}, Else: &shared74}}},
+				Right: &gojq.Query{Left: &gojq.Query{Left: &shared75, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
+						&shared76}}}}, Op: 1}, Right: &gojq.Query{Left: &shared77, Right: &gojq.Query{
+					Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared78, Then: &gojq.Query{
+						Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
+							{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+								Name: "heldFrom", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared79}}}}}}}}}}},
+						Else: &shared80}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared81},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared82}, Op: 1}, Else: &shared83}}}},
+	{Name: "wantedListed", Body: &gojq.Query{Left: &shared84, Right: &gojq.Query{
+		Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 14, If: &gojq.If{Cond: &shared86, Then: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "inputMark", Args: []*gojq.Query{
-					&shared83}}}}, Else: &shared84}}}, Right: &gojq.Query{Left: &shared85,
+					&shared87}}}}, Else: &shared88}}}, Right: &gojq.Query{Left: &shared89,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-				Cond: &gojq.Query{Left: &shared86, Right: &gojq.Query{Left: &gojq.Query{
+				Cond: &gojq.Query{Left: &shared90, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "lacking", Args: []*gojq.Query{
-						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared87, Op: 9}, Op: 14},
-				Then: &shared88, Else: &shared89}}}, Right: &gojq.Query{Term: &gojq.Term{
-				Type: 14, If: &gojq.If{Cond: &shared90, Then: &shared91, Elif: []*gojq.IfElif{
-					{Cond: &shared92, Then: &gojq.Query{Left: &shared93, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared94, Then: &gojq.Query{
-							Left: &shared95, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+						{Term: &gojq.Term{Type: 1}}}}}}, Right: &shared91, Op: 9}, Op: 14},
+				Then: &shared92, Else: &shared93}}}, Right: &gojq.Query{Term: &gojq.Term{
+				Type: 14, If: &gojq.If{Cond: &shared94, Then: &shared95, Elif: []*gojq.IfElif{
+					{Cond: &shared96, Then: &gojq.Query{Left: &shared97, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared98, Then: &gojq.Query{
+							Left: &shared99, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 								KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
-									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared96}}}}}}}}},
-							Op: 1}, Else: &shared97}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared98,
-					Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{Left: &gojq.Query{
-						Left: &shared100, Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{
+									Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{&shared100}}}}}}}}},
+							Op: 1}, Else: &shared101}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared102,
+					Right: &gojq.Query{Left: &shared103, Right: &gojq.Query{Left: &gojq.Query{
+						Left: &shared104, Right: &gojq.Query{Left: &shared105, Right: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "settled", Args: []*gojq.Query{
-								&shared102}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared103,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared104,
-							Then: &gojq.Query{Left: &shared105, Right: &gojq.Query{Term: &gojq.Term{
+								&shared106}}}}, Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared107,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared108,
+							Then: &gojq.Query{Left: &shared109, Right: &gojq.Query{Term: &gojq.Term{
 								Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
 									Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
-										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared106}}}}}}}}}}},
-								Op: 1}, Else: &shared107}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared108},
-						Op: 1}, Patterns: []*gojq.Pattern{&shared109}, Op: 1}, Op: 1}}}},
-				Patterns: []*gojq.Pattern{&shared110}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared111}, Op: 1}, Patterns: []*gojq.Pattern{&shared112}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Patterns: []*gojq.Pattern{
-		&shared114}, Op: 1}}, {Name: "statusField", Body: &shared115}, {Name: "customResourcePath",
-		Args: []string{"owner"}, Body: &shared116}, {Name: "customResourcePatch",
+										Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared110}}}}}}}}}}},
+								Op: 1}, Else: &shared111}}}, Op: 3}, Patterns: []*gojq.Pattern{&shared112},
+						Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1}, Op: 1}}}},
+				Patterns: []*gojq.Pattern{&shared114}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared115}, Op: 1}, Patterns: []*gojq.Pattern{&shared116}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared117}, Op: 1}, Patterns: []*gojq.Pattern{
+		&shared118}, Op: 1}}, {Name: "statusField", Body: &shared119}, {Name: "customResourcePath",
+		Args: []string{"owner"}, Body: &shared120}, {Name: "customResourcePatch",
 		Args: []string{"owner", "subresource", "contentType", "body"}, Body: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared128, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared132, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "customResourcePath",
-						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared129}}}}}},
-					Right: &shared130, Op: 3}, Right: &shared131, Op: 3}, Right: &shared132,
-					Op: 3}}, &shared133, &shared134}}}}}, {Name: "patchOwner", Args: []string{
+						Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &shared133}}}}}},
+					Right: &shared134, Op: 3}, Right: &shared135, Op: 3}, Right: &shared136,
+					Op: 3}}, &shared137, &shared138}}}}}, {Name: "patchOwner", Args: []string{
 		"owner", "subresource", "body"}, Body: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "customResourcePatch", Args: []*gojq.Query{
-			{Term: &gojq.Term{Type: 7, Func: &shared136}}, &shared137, &shared138,
-			&shared139}}}}}, {Name: "annotateOwner", Args: []string{"owner",
+			{Term: &gojq.Term{Type: 7, Func: &shared140}}, &shared141, &shared142,
+			&shared143}}}}}, {Name: "annotateOwner", Args: []string{"owner",
 		"annotations"}, Body: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "patchOwner", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
-			Func: &shared140}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
-			&shared141}}}}}, {Name: "segment", Body: &shared142}, {Name: "deletionPath",
-		Args: []string{"query"}, Body: &shared143}, {Name: "deleteOptions",
-		Args: []string{"uid", "policy"}, Body: &shared145}, {Name: "deletion",
-		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared147,
-			Then: &shared148, Elif: []*gojq.IfElif{{Cond: &shared149, Then: &gojq.Query{
+			Func: &shared144}}, {Term: &gojq.Term{Type: 13, Str: &gojq.String{}}},
+			&shared145}}}}}, {Name: "segment", Body: &shared146}, {Name: "deletionPath",
+		Args: []string{"query"}, Body: &shared147}, {Name: "deleteOptions",
+		Args: []string{"uid", "policy"}, Body: &shared149}, {Name: "deletion",
+		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared151,
+			Then: &shared152, Elif: []*gojq.IfElif{{Cond: &shared153, Then: &gojq.Query{
 				Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-					&shared150, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{&shared151}}}}},
-					&shared152, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
-						Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{&shared153,
-							&shared154}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
-				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared155, {
+					&shared154, {Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "deletionPath", Args: []*gojq.Query{&shared155}}}}},
+					&shared156, {Key: "body", Val: &gojq.Query{Term: &gojq.Term{Type: 7,
+						Func: &gojq.Func{Name: "deleteOptions", Args: []*gojq.Query{&shared157,
+							&shared158}}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8,
+				Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared159, {
 					Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-						Name: "deletionPath", Args: []*gojq.Query{{Left: &shared156, Right: &shared157,
-							Op: 3}}}}}}, &shared158, &shared159}}}}}}}}, {Name: "fixed", Body: &shared160},
-	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared161},
-	{Name: "lookAt", Args: []string{"path", "uid", "event"}, Body: &shared162},
+						Name: "deletionPath", Args: []*gojq.Query{{Left: &shared160, Right: &shared161,
+							Op: 3}}}}}}, &shared162, &shared163}}}}}}}}, {Name: "fixed", Body: &shared164},
+	{Name: "replaces", Args: []string{"seen", "wanted"}, Body: &shared165},
+	{Name: "lookAt", Args: []string{"path", "uid", "event"}, Body: &shared166},
 	{Name: "owned", Args: []string{"seen", "update", "repeated"}, Body: &gojq.Query{
-		Left: &shared163, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+		Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
-				Left: &gojq.Query{Left: &shared164, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared165,
-						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared166,
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared167,
+				Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{Term: &gojq.Term{
+					Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared169,
+						{Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{Left: &shared170,
+							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared171,
 								Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared168, Val: &gojq.Query{
-										Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-											Name: "inputMark", Args: []*gojq.Query{&shared170}}}}, Op: 1}}}}}},
-								Else: &shared171}}}, Op: 3}, Right: &shared172, Op: 3}}}}}}, Op: 3},
-				Right: &shared173, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared174},
-	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared175},
-	{Name: "refusal", Args: []string{"seen"}, Body: &shared176}, {Name: "ask",
-		Body: &shared183}, {Name: "failedAttempts", Args: []string{"resync"},
-		Body: &shared184}, {Name: "isDue", Body: &shared185}, {Name: "failure",
-		Args: []string{"seen", "attempts"}, Body: &shared186}, {Name: "failureMessage",
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
+										Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+											Name: "inputMark", Args: []*gojq.Query{&shared174}}}}, Op: 1}}}}}},
+								Else: &shared175}}}, Op: 3}, Right: &shared176, Op: 3}}}}}}, Op: 3},
+				Right: &shared177, Op: 3}}}}}}, Op: 3}}, {Name: "asYAML", Body: &shared178},
+	{Name: "reclaimPatch", Args: []string{"try_"}, Body: &shared179},
+	{Name: "refusal", Args: []string{"seen"}, Body: &shared180}, {Name: "ask",
+		Body: &shared187}, {Name: "failedAttempts", Args: []string{"resync"},
+		Body: &shared188}, {Name: "isDue", Body: &shared189}, {Name: "failure",
+		Args: []string{"seen", "attempts"}, Body: &shared190}, {Name: "failureMessage",
 		Args: []string{"seen", "last", "attempts"}, Body: &gojq.Query{Term: &gojq.Term{
-			Type: 14, If: &gojq.If{Cond: &shared187, Then: &shared188, Else: &gojq.Query{
+			Type: 14, If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
 				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "refusal", Args: []*gojq.Query{
-					{Term: &gojq.Term{Type: 7, Func: &shared189}}}}}}}}}}, {Name: "lastWrite",
-		Body: &shared190}, {Name: "safeKey", Body: &shared191}, {Name: "workflowName",
-		Args: []string{"name"}, Body: &shared192}, {Name: "exactly", Body: &shared193},
-	{Name: "exactChild", Body: &shared194}, {Name: "encoded", Body: &shared195},
-	{Name: "placed", Body: &shared196}, {Name: "placesOfOther", Body: &shared197},
-	{Name: "placeIn", Args: []string{"$around"}, Body: &shared198}, {
-		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared199},
-	{Name: "unshared", Body: &shared200}, {Name: "nested", Body: &shared201},
-	{Name: "harmless", Body: &shared202}}, Programs: []jqfile.Named{
+					{Term: &gojq.Term{Type: 7, Func: &shared193}}}}}}}}}}, {Name: "lastWrite",
+		Body: &shared194}, {Name: "safeKey", Body: &shared195}, {Name: "workflowName",
+		Args: []string{"name"}, Body: &shared196}, {Name: "exactly", Body: &shared197},
+	{Name: "exactChild", Body: &shared198}, {Name: "encoded", Body: &shared199},
+	{Name: "placed", Body: &shared200}, {Name: "placesOfOther", Body: &shared201},
+	{Name: "placeIn", Args: []string{"$around"}, Body: &shared202}, {
+		Name: "sharedPlace", Args: []string{"$outside"}, Body: &shared203},
+	{Name: "unshared", Body: &shared204}, {Name: "nested", Body: &shared205},
+	{Name: "harmless", Body: &shared206}}, Programs: []jqfile.Named{
 	{Name: "child", Query: &gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "wantedState",
 		Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 			Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "metadata"},
@@ -4492,7 +4495,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 	{Name: "heldFrom", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
 		If: &gojq.If{Cond: &shared23, Then: &shared27, Elif: []*gojq.IfElif{
 			{Cond: &shared28, Then: &shared33}, {Cond: &shared34, Then: &gojq.Query{
-				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared203}},
+				Left:  &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared207}},
 				Right: &shared35, Patterns: []*gojq.Pattern{&shared42}, Op: 1}}},
 			Else: &shared43}}}}, {Name: "absent", Query: &shared44}, {Name: "decides",
 		Query: &shared45}, {Name: "undecided", Query: &shared46}, {Name: "held",
@@ -4505,7 +4508,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 					Left: &gojq.Query{Left: &shared29, Right: &gojq.Query{Left: &gojq.Query{
 						Term: &gojq.Term{Type: 7, Func: &shared49, SuffixList: []*gojq.Suffix{
 							&shared30}}}, Right: &shared31, Op: 8}, Op: 14}, Right: &shared32,
-					Op: 14}, Then: &shared33}, {Cond: &shared34, Then: &gojq.Query{Left: &shared203,
+					Op: 14}, Then: &shared33}, {Cond: &shared34, Then: &gojq.Query{Left: &shared207,
 					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared36,
 						Then: &shared37, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 7, Func: &shared49, SuffixList: []*gojq.Suffix{
@@ -4516,190 +4519,195 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 		Left: &gojq.Query{Left: &shared53, Right: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
 				If: &gojq.If{Cond: &shared20, Then: &shared21, Else: &shared22}}}}},
-			Right: &shared54, Op: 9}, Op: 14}, Right: &shared55, Patterns: []*gojq.Pattern{
-			&shared56}, Op: 1}, Patterns: []*gojq.Pattern{&shared57}, Op: 1}},
-	{Name: "alternativeGone", Query: &shared58}, {Name: "missing", Query: &shared59},
-	{Name: "settled", Query: &shared60}, {Name: "wantedObject", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared67, Then: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared68,
+			Right: &shared54, Op: 9}, Op: 14}, Right: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared55, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{Query: &shared56}}}, Right: &shared17,
+					Op: 1}}}, Else: &shared57}}}, Right: &shared58, Patterns: []*gojq.Pattern{
+			&shared59}, Op: 1}, Patterns: []*gojq.Pattern{&shared60}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared61}, Op: 1}}, {Name: "alternativeGone",
+		Query: &shared62}, {Name: "missing", Query: &shared63}, {Name: "settled",
+		Query: &shared64}, {Name: "wantedObject", Query: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared71, Then: &gojq.Query{Left: &gojq.Query{
+			Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared72, Then: &gojq.Query{
+				Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 9, Array: &gojq.Array{Query: &shared73}}}, Right: &shared17,
+					Op: 1}}}, Else: &shared74}}}, Right: &gojq.Query{Left: &gojq.Query{
+			Left: &shared75, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared65,
+					Right: &gojq.Query{Left: &shared66, Right: &shared76, Op: 9}, Op: 14},
+					Then: &shared67, Elif: []*gojq.IfElif{{Cond: &shared68, Then: &shared69}},
+					Else: &shared70}}}}}, Op: 1}, Right: &gojq.Query{Left: &shared77,
+			Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared78,
+				Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+					KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
+						Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+							Cond: &gojq.Query{Left: &shared24, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared79, SuffixList: []*gojq.Suffix{
+									&shared25}}}, Right: &shared26, Op: 9}, Op: 14}, Then: &shared27,
+							Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared29,
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared79,
+									SuffixList: []*gojq.Suffix{&shared30}}}, Right: &shared31, Op: 8},
+								Op: 14}, Right: &shared32, Op: 14}, Then: &shared33}, {Cond: &shared34,
+								Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
+									Type: 14, If: &gojq.If{Cond: &shared36, Then: &shared37, Elif: []*gojq.IfElif{
+										{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared79,
+											SuffixList: []*gojq.Suffix{&shared38}}}, Right: &shared39, Op: 8},
+											Then: &shared40}}, Else: &shared41}}}, Patterns: []*gojq.Pattern{
+									&shared42}, Op: 1}}}, Else: &shared43}}}}}}}}}}, Else: &shared80}}},
+			Op: 3}, Patterns: []*gojq.Pattern{&shared81}, Op: 1}, Patterns: []*gojq.Pattern{
+			&shared82}, Op: 1}, Else: &shared83}}}}, {Name: "wantedListed", Query: &gojq.Query{
+		Left: &shared84, Right: &gojq.Query{Left: &shared85, Right: &gojq.Query{
+			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared86,
 				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared69}}},
-					Right: &shared17, Op: 1}}}, Else: &shared70}}}, Right: &gojq.Query{
-				Left: &gojq.Query{Left: &shared71, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-						Cond: &gojq.Query{Left: &shared61, Right: &gojq.Query{Left: &shared62,
-							Right: &shared72, Op: 9}, Op: 14}, Then: &shared63, Elif: []*gojq.IfElif{
-							{Cond: &shared64, Then: &shared65}}, Else: &shared66}}}}}, Op: 1},
-				Right: &gojq.Query{Left: &shared73, Right: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &shared74, Then: &gojq.Query{Term: &gojq.Term{
-						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "held",
-							Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
-								Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared24, Right: &gojq.Query{
-									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared75, SuffixList: []*gojq.Suffix{
-										&shared25}}}, Right: &shared26, Op: 9}, Op: 14}, Then: &shared27,
-									Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared29,
-										Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared75,
-											SuffixList: []*gojq.Suffix{&shared30}}}, Right: &shared31, Op: 8},
-										Op: 14}, Right: &shared32, Op: 14}, Then: &shared33}, {Cond: &shared34,
-										Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
-											Type: 14, If: &gojq.If{Cond: &shared36, Then: &shared37, Elif: []*gojq.IfElif{
-												{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared75,
-													SuffixList: []*gojq.Suffix{&shared38}}}, Right: &shared39, Op: 8},
-													Then: &shared40}}, Else: &shared41}}}, Patterns: []*gojq.Pattern{
-											&shared42}, Op: 1}}}, Else: &shared43}}}}}}}}}}, Else: &shared76}}},
-					Op: 3}, Patterns: []*gojq.Pattern{&shared77}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared78}, Op: 1}, Else: &shared79}}}}, {Name: "wantedListed", Query: &gojq.Query{
-		Left: &shared80, Right: &gojq.Query{Left: &shared81, Right: &gojq.Query{
-			Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared82,
-				Then: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared83}}},
-					Right: &shared17, Op: 1}}}, Else: &shared84}}}, Right: &gojq.Query{
-				Left: &shared85, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared86, Right: &gojq.Query{
+					Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared87}}},
+					Right: &shared17, Op: 1}}}, Else: &shared88}}}, Right: &gojq.Query{
+				Left: &shared89, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+					Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared90, Right: &gojq.Query{
 						Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{
 							Type: 14, If: &gojq.If{Cond: &shared20, Then: &shared21, Else: &shared22}}}}},
-						Right: &shared87, Op: 9}, Op: 14}, Then: &shared88, Else: &shared89}}},
-					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared90,
-						Then: &shared91, Elif: []*gojq.IfElif{{Cond: &shared92, Then: &gojq.Query{
-							Left: &shared93, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared94, Then: &gojq.Query{Left: &shared95, Right: &gojq.Query{
+						Right: &shared91, Op: 9}, Op: 14}, Then: &shared92, Else: &shared93}}},
+					Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared94,
+						Then: &shared95, Elif: []*gojq.IfElif{{Cond: &shared96, Then: &gojq.Query{
+							Left: &shared97, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared98, Then: &gojq.Query{Left: &shared99, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 										{Key: "held", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared24,
-												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared96,
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &shared100,
 													SuffixList: []*gojq.Suffix{&shared25}}}, Right: &shared26, Op: 9},
 												Op: 14}, Then: &shared27, Elif: []*gojq.IfElif{{Cond: &gojq.Query{
 												Left: &gojq.Query{Left: &shared29, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 20, Query: &shared96, SuffixList: []*gojq.Suffix{
+													Term: &gojq.Term{Type: 20, Query: &shared100, SuffixList: []*gojq.Suffix{
 														&shared30}}}, Right: &shared31, Op: 8}, Op: 14}, Right: &shared32,
-												Op: 14}, Then: &shared33}, {Cond: &shared34, Then: &gojq.Query{Left: &shared203,
+												Op: 14}, Then: &shared33}, {Cond: &shared34, Then: &gojq.Query{Left: &shared207,
 												Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared36,
 													Then: &shared37, Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{
-														Term: &gojq.Term{Type: 20, Query: &shared96, SuffixList: []*gojq.Suffix{
+														Term: &gojq.Term{Type: 20, Query: &shared100, SuffixList: []*gojq.Suffix{
 															&shared38}}}, Right: &shared39, Op: 8}, Then: &shared40}}, Else: &shared41}}},
 												Patterns: []*gojq.Pattern{&shared42}, Op: 1}}}, Else: &shared43}}}}}}}}}},
-									Op: 1}, Else: &shared97}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared98,
-							Right: &gojq.Query{Left: &shared99, Right: &gojq.Query{Left: &gojq.Query{
-								Left: &shared100, Right: &gojq.Query{Left: &shared101, Right: &gojq.Query{
+									Op: 1}, Else: &shared101}}}, Op: 3}}}, Else: &gojq.Query{Left: &shared102,
+							Right: &gojq.Query{Left: &shared103, Right: &gojq.Query{Left: &gojq.Query{
+								Left: &shared104, Right: &gojq.Query{Left: &shared105, Right: &gojq.Query{
 									Term: &gojq.Term{Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-										If: &gojq.If{Cond: &gojq.Query{Left: &shared61, Right: &gojq.Query{
-											Left: &shared62, Right: &shared102, Op: 9}, Op: 14}, Then: &shared63,
-											Elif: []*gojq.IfElif{{Cond: &shared64, Then: &shared65}}, Else: &shared66}}}}},
-									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared103, Right: &gojq.Query{
-								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared104, Then: &gojq.Query{
-									Left: &shared105, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+										If: &gojq.If{Cond: &gojq.Query{Left: &shared65, Right: &gojq.Query{
+											Left: &shared66, Right: &shared106, Op: 9}, Op: 14}, Then: &shared67,
+											Elif: []*gojq.IfElif{{Cond: &shared68, Then: &shared69}}, Else: &shared70}}}}},
+									Op: 1}, Op: 1}, Right: &gojq.Query{Left: &shared107, Right: &gojq.Query{
+								Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared108, Then: &gojq.Query{
+									Left: &shared109, Right: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 										KeyVals: []*gojq.ObjectKeyVal{{Key: "held", Val: &gojq.Query{Term: &gojq.Term{
 											Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 												Cond: &gojq.Query{Left: &shared24, Right: &gojq.Query{Left: &gojq.Query{
-													Term: &gojq.Term{Type: 7, Func: &shared106, SuffixList: []*gojq.Suffix{
+													Term: &gojq.Term{Type: 7, Func: &shared110, SuffixList: []*gojq.Suffix{
 														&shared25}}}, Right: &shared26, Op: 9}, Op: 14}, Then: &shared27,
 												Elif: []*gojq.IfElif{{Cond: &gojq.Query{Left: &gojq.Query{Left: &shared29,
-													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared106,
+													Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared110,
 														SuffixList: []*gojq.Suffix{&shared30}}}, Right: &shared31, Op: 8},
 													Op: 14}, Right: &shared32, Op: 14}, Then: &shared33}, {Cond: &shared34,
-													Then: &gojq.Query{Left: &shared203, Right: &gojq.Query{Term: &gojq.Term{
+													Then: &gojq.Query{Left: &shared207, Right: &gojq.Query{Term: &gojq.Term{
 														Type: 14, If: &gojq.If{Cond: &shared36, Then: &shared37, Elif: []*gojq.IfElif{
-															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared106,
+															{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared110,
 																SuffixList: []*gojq.Suffix{&shared38}}}, Right: &shared39, Op: 8},
 																Then: &shared40}}, Else: &shared41}}}, Patterns: []*gojq.Pattern{
-														&shared42}, Op: 1}}}, Else: &shared43}}}}}}}}}}, Op: 1}, Else: &shared107}}},
-								Op: 3}, Patterns: []*gojq.Pattern{&shared108}, Op: 1}, Patterns: []*gojq.Pattern{
-								&shared109}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared110},
-					Op: 1}, Patterns: []*gojq.Pattern{&shared111}, Op: 1}, Patterns: []*gojq.Pattern{
-				&shared112}, Op: 1}, Patterns: []*gojq.Pattern{&shared113}, Op: 1},
-		Patterns: []*gojq.Pattern{&shared114}, Op: 1}}, {Name: "statusField",
-		Query: &shared115}, {Name: "customResourcePath", Query: &shared116},
+														&shared42}, Op: 1}}}, Else: &shared43}}}}}}}}}}, Op: 1}, Else: &shared111}}},
+								Op: 3}, Patterns: []*gojq.Pattern{&shared112}, Op: 1}, Patterns: []*gojq.Pattern{
+								&shared113}, Op: 1}, Op: 1}}}}, Patterns: []*gojq.Pattern{&shared114},
+					Op: 1}, Patterns: []*gojq.Pattern{&shared115}, Op: 1}, Patterns: []*gojq.Pattern{
+				&shared116}, Op: 1}, Patterns: []*gojq.Pattern{&shared117}, Op: 1},
+		Patterns: []*gojq.Pattern{&shared118}, Op: 1}}, {Name: "statusField",
+		Query: &shared119}, {Name: "customResourcePath", Query: &shared120},
 	{Name: "customResourcePatch", Query: &gojq.Query{Term: &gojq.Term{
-		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared128,
+		Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared132,
 			{Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 				Left: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared117,
-						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared118,
-							Then: &gojq.Query{Left: &shared119, Right: &gojq.Query{Left: &gojq.Query{
-								Term: &gojq.Term{Type: 7, Func: &shared129, SuffixList: []*gojq.Suffix{
-									&shared120}}}, Right: &shared121, Op: 1}, Op: 3}, Else: &shared122}}},
-						Op: 3}, Right: &shared123, Op: 3}, Right: &shared124, Op: 3}, Right: &shared125,
+					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &shared121,
+						Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared122,
+							Then: &gojq.Query{Left: &shared123, Right: &gojq.Query{Left: &gojq.Query{
+								Term: &gojq.Term{Type: 7, Func: &shared133, SuffixList: []*gojq.Suffix{
+									&shared124}}}, Right: &shared125, Op: 1}, Op: 3}, Else: &shared126}}},
+						Op: 3}, Right: &shared127, Op: 3}, Right: &shared128, Op: 3}, Right: &shared129,
 					Op: 3}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
-					Func: &shared129, SuffixList: []*gojq.Suffix{&shared126}}}, Right: &shared127,
-					Op: 1}, Op: 3}}}, Right: &shared130, Op: 3}, Right: &shared131, Op: 3},
-				Right: &shared132, Op: 3}}, &shared133, &shared134}}}}}, {Name: "patchOwner",
+					Func: &shared133, SuffixList: []*gojq.Suffix{&shared130}}}, Right: &shared131,
+					Op: 1}, Op: 3}}}, Right: &shared134, Op: 3}, Right: &shared135, Op: 3},
+				Right: &shared136, Op: 3}}, &shared137, &shared138}}}}}, {Name: "patchOwner",
 		Query: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
 			Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-				&shared128, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+				&shared132, {Key: "path", Val: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 					Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-						Left: &gojq.Query{Left: &shared117, Right: &gojq.Query{Term: &gojq.Term{
-							Type: 14, If: &gojq.If{Cond: &shared118, Then: &gojq.Query{Left: &shared119,
-								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared136,
-									SuffixList: []*gojq.Suffix{&shared120}}}, Right: &shared121, Op: 1},
-								Op: 3}, Else: &shared122}}}, Op: 3}, Right: &shared123, Op: 3}, Right: &shared124,
-						Op: 3}, Right: &shared125, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
-						Term: &gojq.Term{Type: 7, Func: &shared136, SuffixList: []*gojq.Suffix{
-							&shared126}}}, Right: &shared127, Op: 1}, Op: 3}, Right: &shared137,
-					Op: 3}, Right: &shared131, Op: 3}, Right: &shared132, Op: 3}}, &shared204,
-				{Key: "body", Val: &gojq.Query{Left: &shared139, Right: &shared135,
+						Left: &gojq.Query{Left: &shared121, Right: &gojq.Query{Term: &gojq.Term{
+							Type: 14, If: &gojq.If{Cond: &shared122, Then: &gojq.Query{Left: &shared123,
+								Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared140,
+									SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125, Op: 1},
+								Op: 3}, Else: &shared126}}}, Op: 3}, Right: &shared127, Op: 3}, Right: &shared128,
+						Op: 3}, Right: &shared129, Op: 3}, Right: &gojq.Query{Left: &gojq.Query{
+						Term: &gojq.Term{Type: 7, Func: &shared140, SuffixList: []*gojq.Suffix{
+							&shared130}}}, Right: &shared131, Op: 1}, Op: 3}, Right: &shared141,
+					Op: 3}, Right: &shared135, Op: 3}, Right: &shared136, Op: 3}}, &shared208,
+				{Key: "body", Val: &gojq.Query{Left: &shared143, Right: &shared139,
 					Op: 1}}}}}}}}}, {Name: "annotateOwner", Query: &gojq.Query{Term: &gojq.Term{
 		Type: 20, Query: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-			KeyVals: []*gojq.ObjectKeyVal{&shared128, {Key: "path", Val: &gojq.Query{
+			KeyVals: []*gojq.ObjectKeyVal{&shared132, {Key: "path", Val: &gojq.Query{
 				Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-					Left: &gojq.Query{Left: &gojq.Query{Left: &shared117, Right: &gojq.Query{
-						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared118, Then: &gojq.Query{
-							Left: &shared119, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-								Type: 7, Func: &shared140, SuffixList: []*gojq.Suffix{&shared120}}},
-								Right: &shared121, Op: 1}, Op: 3}, Else: &shared122}}}, Op: 3}, Right: &shared123,
-						Op: 3}, Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &gojq.Query{
-					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared140, SuffixList: []*gojq.Suffix{
-						&shared126}}}, Right: &shared127, Op: 1}, Op: 3}, Right: &gojq.Query{
+					Left: &gojq.Query{Left: &gojq.Query{Left: &shared121, Right: &gojq.Query{
+						Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared122, Then: &gojq.Query{
+							Left: &shared123, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 7, Func: &shared144, SuffixList: []*gojq.Suffix{&shared124}}},
+								Right: &shared125, Op: 1}, Op: 3}, Else: &shared126}}}, Op: 3}, Right: &shared127,
+						Op: 3}, Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &gojq.Query{
+					Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared144, SuffixList: []*gojq.Suffix{
+						&shared130}}}, Right: &shared131, Op: 1}, Op: 3}, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "?fieldManager="}}},
-					Op: 3}, Right: &shared132, Op: 3}}, &shared204, {Key: "body", Val: &gojq.Query{
-				Left: &shared141, Right: &shared135, Op: 1}}}}}}}}}, {Name: "segment",
-		Query: &shared142}, {Name: "deletionPath", Query: &shared143}, {
-		Name: "deleteOptions", Query: &shared145}, {Name: "deletion", Query: &gojq.Query{
-		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared147, Then: &shared148,
-			Elif: []*gojq.IfElif{{Cond: &shared149, Then: &gojq.Query{Term: &gojq.Term{
-				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared150,
+					Op: 3}, Right: &shared136, Op: 3}}, &shared208, {Key: "body", Val: &gojq.Query{
+				Left: &shared145, Right: &shared139, Op: 1}}}}}}}}}, {Name: "segment",
+		Query: &shared146}, {Name: "deletionPath", Query: &shared147}, {
+		Name: "deleteOptions", Query: &shared149}, {Name: "deletion", Query: &gojq.Query{
+		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &shared151, Then: &shared152,
+			Elif: []*gojq.IfElif{{Cond: &shared153, Then: &gojq.Query{Term: &gojq.Term{
+				Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{&shared154,
 					{Key: "path", Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-						Left: &shared144, Right: &shared151, Op: 3}}}}, &shared152, {Key: "body",
+						Left: &shared148, Right: &shared155, Op: 3}}}}, &shared156, {Key: "body",
 						Val: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{
 							Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 								{Key: "preconditions", Val: &gojq.Query{Term: &gojq.Term{Type: 8,
-									Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared153}}}}}},
-								{Key: "propagationPolicy", Val: &shared154}}}}}, Right: &shared146,
+									Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &shared157}}}}}},
+								{Key: "propagationPolicy", Val: &shared158}}}}}, Right: &shared150,
 							Op: 1}}}}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-				KeyVals: []*gojq.ObjectKeyVal{&shared155, {Key: "path", Val: &gojq.Query{
-					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &shared144,
-						Right: &shared156, Op: 3}, Right: &shared157, Op: 3}}}}, &shared158,
-					&shared159}}}}}}}}, {Name: "fixed", Query: &shared160}, {Name: "replaces",
-		Query: &shared161}, {Name: "lookAt", Query: &shared162}, {Name: "owned",
-		Query: &gojq.Query{Left: &shared163, Right: &gojq.Query{Term: &gojq.Term{
+				KeyVals: []*gojq.ObjectKeyVal{&shared159, {Key: "path", Val: &gojq.Query{
+					Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &gojq.Query{Left: &shared148,
+						Right: &shared160, Op: 3}, Right: &shared161, Op: 3}}}}, &shared162,
+					&shared163}}}}}}}}, {Name: "fixed", Query: &shared164}, {Name: "replaces",
+		Query: &shared165}, {Name: "lookAt", Query: &shared166}, {Name: "owned",
+		Query: &gojq.Query{Left: &shared167, Right: &gojq.Query{Term: &gojq.Term{
 			Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata",
-				Val: &gojq.Query{Left: &gojq.Query{Left: &shared164, Right: &gojq.Query{
+				Val: &gojq.Query{Left: &gojq.Query{Left: &shared168, Right: &gojq.Query{
 					Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
-						&shared165, {Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{
-							Left: &shared166, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-								Cond: &shared167, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
-									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared168, Val: &gojq.Query{
-										Left: &shared169, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
-											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared170}}},
-											Right: &shared17, Op: 1}}}, Op: 1}}}}}}, Else: &shared171}}}, Op: 3},
-							Right: &shared172, Op: 3}}}}}}, Op: 3}, Right: &shared173, Op: 3}}}}}},
-			Op: 3}}, {Name: "asYAML", Query: &shared174}, {Name: "reclaimPatch",
-		Query: &shared175}, {Name: "refusal", Query: &shared176}, {Name: "ask",
-		Query: &shared183}, {Name: "failedAttempts", Query: &shared184},
-	{Name: "isDue", Query: &shared185}, {Name: "failure", Query: &shared186},
+						&shared169, {Key: "annotations", Val: &gojq.Query{Left: &gojq.Query{
+							Left: &shared170, Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+								Cond: &shared171, Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+									KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &shared172, Val: &gojq.Query{
+										Left: &shared173, Right: &gojq.Query{Term: &gojq.Term{Type: 20, Query: &gojq.Query{
+											Left:  &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &shared174}}},
+											Right: &shared17, Op: 1}}}, Op: 1}}}}}}, Else: &shared175}}}, Op: 3},
+							Right: &shared176, Op: 3}}}}}}, Op: 3}, Right: &shared177, Op: 3}}}}}},
+			Op: 3}}, {Name: "asYAML", Query: &shared178}, {Name: "reclaimPatch",
+		Query: &shared179}, {Name: "refusal", Query: &shared180}, {Name: "ask",
+		Query: &shared187}, {Name: "failedAttempts", Query: &shared188},
+	{Name: "isDue", Query: &shared189}, {Name: "failure", Query: &shared190},
 	{Name: "failureMessage", Query: &gojq.Query{Term: &gojq.Term{Type: 14,
-		If: &gojq.If{Cond: &shared187, Then: &shared188, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared177, Right: &gojq.Query{
-				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared178,
-					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared189,
-						SuffixList: []*gojq.Suffix{&shared179}}}, Right: &shared180, Op: 9},
-					Op: 15}, Then: &shared181, Else: &shared182}}}, Op: 3}}}}}}}, {Name: "lastWrite",
-		Query: &shared190}, {Name: "safeKey", Query: &shared191}, {Name: "workflowName",
-		Query: &shared192}, {Name: "exactly", Query: &shared193}, {Name: "exactChild",
-		Query: &shared194}, {Name: "encoded", Query: &shared195}, {Name: "placed",
-		Query: &shared196}, {Name: "placesOfOther", Query: &shared197}, {
-		Name: "placeIn", Query: &shared198}, {Name: "sharedPlace", Query: &shared199},
-	{Name: "unshared", Query: &shared200}, {Name: "nested", Query: &shared201},
-	{Name: "harmless", Query: &shared202}}, Recursive: []string{"patch"}}
+		If: &gojq.If{Cond: &shared191, Then: &shared192, Else: &gojq.Query{
+			Term: &gojq.Term{Type: 20, Query: &gojq.Query{Left: &shared181, Right: &gojq.Query{
+				Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182,
+					Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &shared193,
+						SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
+					Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}}}}}}}, {Name: "lastWrite",
+		Query: &shared194}, {Name: "safeKey", Query: &shared195}, {Name: "workflowName",
+		Query: &shared196}, {Name: "exactly", Query: &shared197}, {Name: "exactChild",
+		Query: &shared198}, {Name: "encoded", Query: &shared199}, {Name: "placed",
+		Query: &shared200}, {Name: "placesOfOther", Query: &shared201}, {
+		Name: "placeIn", Query: &shared202}, {Name: "sharedPlace", Query: &shared203},
+	{Name: "unshared", Query: &shared204}, {Name: "nested", Query: &shared205},
+	{Name: "harmless", Query: &shared206}}, Recursive: []string{"patch"}}
 
 var shared1 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::childOfOwnKind"}}}, Right: &gojq.Query{
@@ -5103,22 +5111,39 @@ var shared53 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 
 var shared54 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared55 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
+var shared55 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "option::marked"}}}
+
+var shared56 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "hole::otherInputs"}}}
+
+var shared57 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+
+var shared58 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 	Body: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "ready"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 4}}, Op: 8}, Right: &gojq.Query{Left: &gojq.Query{
 		Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::never"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stays"}}},
-		Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-		Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "$latest"}}}, Op: 8}, Op: 15}, Op: 14}}},
-	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
-		Type: 7, Func: &gojq.Func{Name: "option::listed"}}}, Then: &gojq.Query{
-		Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-			Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::needsList"}}},
-			Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stays"}}},
-			Op:    14}, Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
-			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedCount"}}}}}},
+		Op:    15}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$latest"}}},
+		Op:    8}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
+		Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+		Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 3}}, Op: 8}, Op: 15}, Right: &gojq.Query{Left: &gojq.Query{
+		Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Right: &gojq.Query{
+		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$dependencyMark"}}},
+		Op: 8}, Op: 15}, Op: 14}, Op: 15}, Op: 14}}}, Term: &gojq.Term{Type: 14,
+	If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+		Name: "option::listed"}}}, Then: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+			Type: 7, Func: &gojq.Func{Name: "option::needsList"}}}, Right: &gojq.Query{
+			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$stays"}}}, Op: 14},
+			Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+				Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wantedCount"}}}}}},
 		Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 			Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "listedObjects", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7,
@@ -5151,11 +5176,13 @@ var shared55 = gojq.Query{FuncDefs: []*gojq.FuncDef{{Name: "current",
 				Name: "hole::wanted"}}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}, Op: 15}}}}
 
-var shared56 = gojq.Pattern{Name: "$stays"}
+var shared59 = gojq.Pattern{Name: "$dependencyMark"}
 
-var shared57 = gojq.Pattern{Name: "$latest"}
+var shared60 = gojq.Pattern{Name: "$stays"}
 
-var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared61 = gojq.Pattern{Name: "$latest"}
+
+var shared62 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "children"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 8, Object: &gojq.Object{}}}, Op: 16}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5166,7 +5193,7 @@ var shared58 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 				Name: "hole::alternativePrefix"}}}}}}}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 1}
 
-var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared63 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::conditional"}}},
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
@@ -5187,277 +5214,277 @@ var shared59 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 		Name: "hole::text"}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared61 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared65 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared62 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared66 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "inputs"}}}
 
-var shared63 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared67 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 17}
 
-var shared64 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared68 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::never"}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}
 
-var shared65 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared69 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
 	Op: 17}
 
-var shared66 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared70 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared60 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
-	Cond: &gojq.Query{Left: &shared61, Right: &gojq.Query{Left: &shared62,
+var shared64 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+	Cond: &gojq.Query{Left: &shared65, Right: &gojq.Query{Left: &shared66,
 		Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "mark"}}},
-		Op:    9}, Op: 14}, Then: &shared63, Elif: []*gojq.IfElif{{Cond: &shared64,
-		Then: &shared65}}, Else: &shared66}}}
+		Op:    9}, Op: 14}, Then: &shared67, Elif: []*gojq.IfElif{{Cond: &shared68,
+		Then: &shared69}}, Else: &shared70}}}
 
-var shared67 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared71 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::conditional"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::wanted"}}},
 	Op:    15}
 
-var shared68 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared69 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared73 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared70 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared74 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared71 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared75 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "observed", Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::child"}}}}}}}
 
-var shared72 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared76 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$currentMark"}}}
 
-var shared73 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared77 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$single"}}}}}}}}
 
-var shared74 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared78 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared75 = gojq.Func{Name: "$single"}
+var shared79 = gojq.Func{Name: "$single"}
 
-var shared76 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared80 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared77 = gojq.Pattern{Name: "$single"}
+var shared81 = gojq.Pattern{Name: "$single"}
 
-var shared78 = gojq.Pattern{Name: "$currentMark"}
+var shared82 = gojq.Pattern{Name: "$currentMark"}
 
-var shared79 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared83 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "empty"}}}
 
-var shared80 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared84 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared81 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared85 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "listedObjects",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::childPrefix"}}}}}}}}}}
 
-var shared82 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared86 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared83 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared87 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared84 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared88 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared85 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+var shared89 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 	Name: "status"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "children"}},
 	{Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "hole::child"}}}}}, {Index: &gojq.Index{Name: "error"}}}}}
 
-var shared86 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared90 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::needsList"}}}
 
-var shared87 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared91 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared88 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared92 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared89 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared93 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::wantedCount"}}}
 
-var shared90 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared94 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "$failure"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}
 
-var shared91 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared95 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "error", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "$failure"}}}}}}}}}}}}}
 
-var shared92 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared96 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$listed"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "length"}}}, Op: 1},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Op:    9}
 
-var shared93 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared97 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::child"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}}}
 
-var shared94 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared98 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::canBeHeld"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wantedNumber"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "0"}}, Op: 9},
 	Op: 14}
 
-var shared95 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared99 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared96 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared100 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared97 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
-
-var shared98 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
-
-var shared99 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-	Name: "key"}}}
-
-var shared100 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-	Name: "value"}}}
-
-var shared101 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "observedObject"}}}
+var shared101 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
 var shared102 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "$listed"}, SuffixList: []*gojq.Suffix{{Iter: true}}}}
+
+var shared103 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+	Name: "key"}}}
+
+var shared104 = gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+	Name: "value"}}}
+
+var shared105 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "observedObject"}}}
+
+var shared106 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$listedMark"}}}
 
-var shared103 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared107 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "name", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$listedKey"}}}}, {Key: "seen", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$observed"}}}}}}}}
 
-var shared104 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared108 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::canBeHeld"}}}
 
-var shared105 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared109 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$parent"}}}
 
-var shared106 = gojq.Func{Name: "$observed"}
+var shared110 = gojq.Func{Name: "$observed"}
 
-var shared107 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared111 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared108 = gojq.Pattern{Name: "$observed"}
+var shared112 = gojq.Pattern{Name: "$observed"}
 
-var shared109 = gojq.Pattern{Name: "$listedKey"}
+var shared113 = gojq.Pattern{Name: "$listedKey"}
 
-var shared110 = gojq.Pattern{Name: "$wantedNumber"}
+var shared114 = gojq.Pattern{Name: "$wantedNumber"}
 
-var shared111 = gojq.Pattern{Name: "$failure"}
+var shared115 = gojq.Pattern{Name: "$failure"}
 
-var shared112 = gojq.Pattern{Name: "$listedMark"}
+var shared116 = gojq.Pattern{Name: "$listedMark"}
 
-var shared113 = gojq.Pattern{Name: "$listed"}
+var shared117 = gojq.Pattern{Name: "$listed"}
 
-var shared114 = gojq.Pattern{Name: "$parent"}
+var shared118 = gojq.Pattern{Name: "$parent"}
 
-var shared115 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared119 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::value"}}}, Op: 1}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 3}}}}}
 
-var shared117 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared121 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::apiRoot"}}}
 
-var shared118 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared122 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::namespaced"}}}
 
-var shared119 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared123 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/namespaces/"}}}
 
-var shared120 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
+var shared124 = gojq.Suffix{Index: &gojq.Index{Name: "namespace"}}
 
-var shared121 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared125 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared122 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared126 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared123 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared127 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared124 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared128 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::plural"}}}
 
-var shared125 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared129 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "/"}}}
 
-var shared126 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
+var shared130 = gojq.Suffix{Index: &gojq.Index{Name: "name"}}
 
-var shared127 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
+var shared131 = gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}
 
-var shared116 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-	Left: &gojq.Query{Left: &shared117, Right: &gojq.Query{Term: &gojq.Term{
-		Type: 14, If: &gojq.If{Cond: &shared118, Then: &gojq.Query{Left: &shared119,
+var shared120 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+	Left: &gojq.Query{Left: &shared121, Right: &gojq.Query{Term: &gojq.Term{
+		Type: 14, If: &gojq.If{Cond: &shared122, Then: &gojq.Query{Left: &shared123,
 			Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared120}}}, Right: &shared121,
-				Op: 1}, Op: 3}, Else: &shared122}}}, Op: 3}, Right: &shared123, Op: 3},
-	Right: &shared124, Op: 3}, Right: &shared125, Op: 3}, Right: &gojq.Query{
+				Name: "owner"}, SuffixList: []*gojq.Suffix{&shared124}}}, Right: &shared125,
+				Op: 1}, Op: 3}, Else: &shared126}}}, Op: 3}, Right: &shared127, Op: 3},
+	Right: &shared128, Op: 3}, Right: &shared129, Op: 3}, Right: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "owner"},
-		SuffixList: []*gojq.Suffix{&shared126}}}, Right: &shared127, Op: 1},
+		SuffixList: []*gojq.Suffix{&shared130}}}, Right: &shared131, Op: 1},
 	Op: 3}
 
-var shared128 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared132 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared129 = gojq.Func{Name: "owner"}
+var shared133 = gojq.Func{Name: "owner"}
 
-var shared130 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared134 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "subresource"}}}
 
-var shared131 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared135 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared132 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared136 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared133 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared137 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "contentType"}}}}
 
-var shared135 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared134 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
-	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared135,
+var shared138 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "body"}}}, Right: &shared139,
 	Op: 1}}
-
-var shared136 = gojq.Func{Name: "owner"}
-
-var shared137 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "subresource"}}}
-
-var shared138 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
-	Str: "application/merge-patch+json"}}}
-
-var shared139 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
-	Name: "body"}}}
 
 var shared140 = gojq.Func{Name: "owner"}
 
-var shared141 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared141 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "subresource"}}}
+
+var shared142 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+	Str: "application/merge-patch+json"}}}
+
+var shared143 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+	Name: "body"}}}
+
+var shared144 = gojq.Func{Name: "owner"}
+
+var shared145 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "metadata", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
 			{Key: "annotations", Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 				Name: "annotations"}}}}}}}}}}}}}
 
-var shared142 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared146 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "tostring"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Func: &gojq.Func{Name: "test", Args: []*gojq.Query{{Term: &gojq.Term{
@@ -5465,7 +5492,7 @@ var shared142 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 		Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " "}}}, Else: &gojq.Query{
 		Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared144 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared148 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childRoot"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
 		If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5504,21 +5531,21 @@ var shared144 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Right: &gojq.Query{Term: &gojq.Term{Type: 12, Format: "@uri"}}, Op: 1},
 	Op: 1}, Op: 1}, Op: 1}, Op: 3}
 
-var shared143 = gojq.Query{Left: &shared144, Right: &gojq.Query{Term: &gojq.Term{
+var shared147 = gojq.Query{Left: &shared148, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "query"}}}, Op: 3}
 
-var shared146 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared150 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "tojson"}}}
 
-var shared145 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
+var shared149 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8,
 	Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "preconditions",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			KeyVals: []*gojq.ObjectKeyVal{{Key: "uid", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "uid"}}}}}}}}}, {Key: "propagationPolicy",
 		Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "policy"}}}}}}}},
-	Right: &shared146, Op: 1}
+	Right: &shared150, Op: 1}
 
-var shared147 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared151 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "option::last"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -5529,10 +5556,10 @@ var shared147 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1},
 		Op: 1}, Op: 14}
 
-var shared148 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared152 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::otherDeletion"}}}
 
-var shared149 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared153 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "uid"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5540,33 +5567,33 @@ var shared149 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		{Index: &gojq.Index{Name: "look"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 14}
 
-var shared150 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared154 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "DELETE"}}}}
 
-var shared151 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared155 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared152 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared156 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json"}}}}
 
-var shared153 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$next"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}}
 
-var shared154 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared158 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "Background"}}}
 
-var shared155 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
+var shared159 = gojq.ObjectKeyVal{Key: "method", Val: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: "PATCH"}}}}
 
-var shared156 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared160 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "?fieldManager="}}}
 
-var shared157 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared161 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::operator"}}}
 
-var shared158 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
+var shared162 = gojq.ObjectKeyVal{Key: "type", Val: &gojq.Query{Term: &gojq.Term{
 	Type: 13, Str: &gojq.String{Str: "application/json-patch+json"}}}}
 
-var shared159 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
+var shared163 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$next"}, SuffixList: []*gojq.Suffix{
@@ -5594,10 +5621,10 @@ var shared159 = gojq.ObjectKeyVal{Key: "body", Val: &gojq.Query{Left: &gojq.Quer
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}},
 	Op:    1}}
 
-var shared160 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared164 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::fixed"}}}
 
-var shared161 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared165 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "fixed"}}}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 3}}, Op: 9}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
@@ -5617,7 +5644,7 @@ var shared161 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 			Func: &gojq.Func{Name: "not"}}}, Op: 1}, Op: 15}, Op: 14}, Op: 1},
 	Op: 1}, Op: 14}
 
-var shared162 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared166 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "method", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 13, Str: &gojq.String{Str: "PATCH"}}}}, {Key: "path", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "path"}}}}, {Key: "type",
@@ -5641,9 +5668,9 @@ var shared162 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 				Term: &gojq.Term{Type: 9, Array: &gojq.Array{}}}}}}, Op: 3}, Right: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "tojson"}}}, Op: 1}}}}}}
 
-var shared163 = gojq.Query{Term: &gojq.Term{Type: 1}}
+var shared167 = gojq.Query{Term: &gojq.Term{Type: 1}}
 
-var shared164 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared168 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "update"}}}, Then: &gojq.Query{Term: &gojq.Term{
@@ -5664,7 +5691,7 @@ var shared164 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared165 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
+var shared169 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 		Name: "metadata"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{
 		Name: "labels"}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 8,
@@ -5686,7 +5713,7 @@ var shared165 = gojq.ObjectKeyVal{Key: "labels", Val: &gojq.Query{
 		Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}}
 
-var shared166 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared170 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}}}}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{
@@ -5715,21 +5742,21 @@ var shared166 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}},
 	Op: 3}
 
-var shared167 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared171 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::marked"}}}
 
-var shared168 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared172 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "annotation::inputs"}}}
 
-var shared169 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared173 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "$new"}}}
 
-var shared170 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared174 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::inputs"}}}
 
-var shared171 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
+var shared175 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}
 
-var shared172 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared176 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "repeated"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{KeyQuery: &gojq.Query{Term: &gojq.Term{
@@ -5738,7 +5765,7 @@ var shared172 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 				{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "resourceVersion"}}}}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}
 
-var shared173 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared177 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::unowned"}}},
 	Then: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
@@ -5755,7 +5782,7 @@ var shared173 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 						{Index: &gojq.Index{Name: "uid"}}}}}}, {Key: "controller", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 4}}}}}}}}}}}}}}}}}}
 
-var shared174 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared178 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 			Str: "[\x7f-\u009f\u2028\u2029\ufeff\ufffe\uffff]"}}}}}}}, Then: &gojq.Query{
@@ -5798,7 +5825,7 @@ var shared174 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 							{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}}}}}, Op: 1}, Op: 3}}}}},
 			Op: 1}}}}, Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared175 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+var shared179 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 		KeyVals: []*gojq.ObjectKeyVal{{Key: "op", Val: &gojq.Query{Term: &gojq.Term{
 			Type: 13, Str: &gojq.String{Str: "test"}}}}, {Key: "path", Val: &gojq.Query{
@@ -5847,19 +5874,19 @@ var shared175 = gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
 						Str: &gojq.String{Str: "/metadata/labels"}}}}, {Key: "value", Val: &gojq.Query{
 						Term: &gojq.Term{Type: 1}}}}}}}, Op: 2}}}}, Op: 1}, Op: 2}}}}
 
-var shared177 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
+var shared181 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 	Str: "the API server rejected it; argoperator render and kubectl apply --server-side --dry-run=server show why"}}}
 
-var shared178 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared182 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "option::adopt"}}}
 
-var shared179 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
+var shared183 = gojq.Suffix{Index: &gojq.Index{Name: "uid"}}
 
-var shared180 = gojq.Query{Term: &gojq.Term{Type: 3}}
+var shared184 = gojq.Query{Term: &gojq.Term{Type: 3}}
 
-var shared181 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
+var shared185 = gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{}}}
 
-var shared182 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared186 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 13, Str: &gojq.String{
 		Str: "; or a "}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -5870,18 +5897,18 @@ var shared182 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Op: 3}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::child"}}}, Op: 3}
 
-var shared176 = gojq.Query{Left: &shared177, Right: &gojq.Query{Term: &gojq.Term{
-	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared178, Right: &gojq.Query{
+var shared180 = gojq.Query{Left: &shared181, Right: &gojq.Query{Term: &gojq.Term{
+	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &shared182, Right: &gojq.Query{
 		Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"},
-			SuffixList: []*gojq.Suffix{&shared179}}}, Right: &shared180, Op: 9},
-		Op: 15}, Then: &shared181, Else: &shared182}}}, Op: 3}
+			SuffixList: []*gojq.Suffix{&shared183}}}, Right: &shared184, Op: 9},
+		Op: 15}, Then: &shared185, Else: &shared186}}}, Op: 3}
 
-var shared183 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared187 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "asks", Val: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared184 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
+var shared188 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 	If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "generation"}}}, Right: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
@@ -5898,7 +5925,7 @@ var shared184 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14,
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "min"}}}, Op: 1},
 		Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}, Op: 1}
 
-var shared185 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared189 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "hole::maxAttempts"}}}, Op: 11}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
@@ -5906,7 +5933,7 @@ var shared185 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Right: &gojq.Query{Term: &gojq.Term{Type: 10, Number: "1"}}, Op: 3},
 	Op: 8}, Op: 15}
 
-var shared186 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
+var shared190 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 	KeyVals: []*gojq.ObjectKeyVal{{Key: "generation", Val: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$new"}, SuffixList: []*gojq.Suffix{
 			{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}}},
@@ -5916,18 +5943,18 @@ var shared186 = gojq.Query{Term: &gojq.Term{Type: 8, Object: &gojq.Object{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "seen"}, SuffixList: []*gojq.Suffix{
 				{Index: &gojq.Index{Name: "uid"}}}}}}}}}}
 
-var shared187 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared191 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "option::diagnosed"}}}, Right: &gojq.Query{
 	Left:  &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "attempts"}}},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::lastAttempt"}}},
 	Op:    10}, Op: 14}
 
-var shared188 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
+var shared192 = gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 	Name: "last"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "message"}}}}}
 
-var shared189 = gojq.Func{Name: "seen"}
+var shared193 = gojq.Func{Name: "seen"}
 
-var shared190 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
+var shared194 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 	Array: &gojq.Array{Query: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$new"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
 		{Index: &gojq.Index{Name: "managedFields"}}, {Iter: true}, {Optional: true},
@@ -5937,13 +5964,13 @@ var shared190 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 9,
 		{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "creationTimestamp"}}}}},
 	Op: 16}, Op: 1}
 
-var shared191 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared195 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9},
 	Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "test",
 		Args: []*gojq.Query{{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "hole::validKey"}}}}}}}, Op: 14}
 
-var shared192 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
+var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 	Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::workflowPrefix"}}}, Right: &gojq.Query{Left: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "name"}}}, Right: &gojq.Query{
@@ -5957,7 +5984,7 @@ var shared192 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 20,
 			IsSlice: true}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 	Str: &gojq.String{Str: "-"}}}, Op: 3}
 
-var shared193 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared197 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "any",
 		Args: []*gojq.Query{{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Func: &gojq.Func{Name: "hole::inexactFields"}}}, Right: &gojq.Query{
@@ -5979,7 +6006,7 @@ var shared193 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Str: "an integer beyond 2^53 would lose precision: use a string"}}}}}}},
 	Else: &gojq.Query{Term: &gojq.Term{Type: 1}}}}}
 
-var shared194 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared198 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::exactNumbers"}}}, Right: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::objects"}}}, Op: 1}, Catch: &gojq.Query{
@@ -5988,7 +6015,7 @@ var shared194 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 				Name: "hole::child"}}}}, {Key: "error", Val: &gojq.Query{Term: &gojq.Term{
 				Type: 7, Func: &gojq.Func{Name: "tostring"}}}}}}}}}}}
 
-var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
+var shared199 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 	Func: &gojq.Func{Name: "hole::secret"}}}, Right: &gojq.Query{Term: &gojq.Term{
 	Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 		Type: 6, Index: &gojq.Index{Name: "stringData"}}}, Right: &gojq.Query{
@@ -6015,7 +6042,7 @@ var shared195 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7,
 			Type: 6, Index: &gojq.Index{Name: "stringData"}}}}}}}, Op: 1}}}},
 	Op: 1}
 
-var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::placedObject"}}},
@@ -6039,7 +6066,7 @@ var shared196 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 		Patterns: []*gojq.Pattern{{Name: "$namespace"}}, Op: 1}, Op: 1},
 	Patterns: []*gojq.Pattern{{Name: "$home"}}, Op: 1}
 
-var shared197 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
+var shared201 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 	Body: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
 		Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 			Name: "option::conditional"}}}, Right: &gojq.Query{Term: &gojq.Term{
@@ -6064,7 +6091,7 @@ var shared197 = gojq.Query{Term: &gojq.Term{Type: 15, Try: &gojq.Try{
 		Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Catch: &gojq.Query{
 		Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}
 
-var shared198 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared202 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "namespace"}}},
 	Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "$around"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
@@ -6072,7 +6099,7 @@ var shared198 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 13, Str: &gojq.String{Str: "/"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "name"}}}, Op: 3}
 
-var shared199 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+var shared203 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::childKind"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 13,
 		Str: &gojq.String{Str: " "}}}, Op: 3}, Right: &gojq.Query{Term: &gojq.Term{
@@ -6086,7 +6113,7 @@ var shared199 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query
 	Type: 6, Index: &gojq.Index{Name: "child"}}}, Op: 3}, Right: &gojq.Query{
 	Term: &gojq.Term{Type: 13, Str: &gojq.String{Str: " too"}}}, Op: 3}
 
-var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
+var shared204 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "namespace"}}}}}, Right: &gojq.Query{Left: &gojq.Query{
 	Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "hole::ownPlace"}}},
@@ -6114,7 +6141,7 @@ var shared200 = gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
 	Patterns: []*gojq.Pattern{{Name: "$ownPlace"}}, Op: 1}, Patterns: []*gojq.Pattern{
 	{Name: "$nearby"}}, Op: 1}
 
-var shared201 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+var shared205 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	Type: 6, Index: &gojq.Index{Name: "metadata"}, SuffixList: []*gojq.Suffix{
 		{Index: &gojq.Index{Name: "annotations"}}, {Index: &gojq.Index{Start: &gojq.Query{
 			Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "annotation::depth"}}}}}}}},
@@ -6141,7 +6168,7 @@ var shared201 = gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 	{Name: "$level"}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$depth"}},
 	Op: 1}
 
-var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared206 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
 		Name: "hole::needed"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}},
 		Op: 8}, Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{
@@ -6149,7 +6176,7 @@ var shared202 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 			Name: "hole::problem"}}}}}}}, Else: &gojq.Query{Term: &gojq.Term{
 		Type: 7, Func: &gojq.Func{Name: "hole::harmlessObject"}}}}}}
 
-var shared203 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
+var shared207 = gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 	Cond: &shared20, Then: &shared21, Else: &shared22}}}
 
-var shared204 = gojq.ObjectKeyVal{Key: "type", Val: &shared138}
+var shared208 = gojq.ObjectKeyVal{Key: "type", Val: &shared142}

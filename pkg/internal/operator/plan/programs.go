@@ -265,6 +265,8 @@ func needHoles(p *configured, c Child, holes jqfile.Holes) {
 func dependencyReady(p *configured, other Child) jqfile.Value {
 	holes := otherHoles(p, other)
 	needHoles(p, other, holes)
+	in := p.inputsOf(other)
+	holes["option::marked"], holes["hole::otherInputs"] = jqfile.Bool(marked(p, other, in) && other.Update != Never), in.jq(p)
 	holes["option::never"] = jqfile.Bool(other.Update == Never)
 	return directPrograms().Definition("dependencyReady", holes)
 }

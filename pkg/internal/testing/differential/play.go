@@ -409,6 +409,10 @@ func (j *player) compare(step string) {
 				delete(essence, placeOf(o))
 			}
 		}
+		if w.late && len(unsettled) > 0 && !w.isReady() {
+			place := placeOf(w.cr)
+			essence[place] = withoutStatus(essence[place])
+		}
 		essences = append(essences, essence)
 	}
 	for i, w := range j.worlds[1:] {
@@ -417,6 +421,19 @@ func (j *player) compare(step string) {
 			return
 		}
 	}
+}
+
+// withoutStatus returns a custom resource with no status but its conditions. An old event of an
+// object that was deleted may show it again, and while its template is rejected, no write corrects
+// what the status reads of it.
+func withoutStatus(essence any) any {
+	cr, ok := essence.(map[string]any)
+	if !ok {
+		return essence
+	}
+	cr = maps.Clone(cr)
+	cr["status"] = map[string]any{"conditions": at(cr, "status", "conditions")}
+	return cr
 }
 
 // unsettled returns the names of children that wait for others: an engine may have changed one before

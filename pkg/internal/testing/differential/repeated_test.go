@@ -23,6 +23,13 @@ func TestRepeated(t *testing.T) {
 			"c0.text.metadata": 3, "c0.text.source": 4, "c1.onDelete": 5, "c1.policy": 1, "c1.text.read.ConfigMapfalse": 7,
 			"c1.text.source": 6, "children": 2,
 		}},
+		"a child is ready whose change to other data was rejected, and another depends on it": {3694836, differential.Choices{
+			"api.builtin": 10, "c0.kind": 6, "c0.text.source": 1, "c1.dependsOn": 4, "children": 2, "life.1": 13, "life.1.cr.text": 2,
+		}},
+		"an old event shows an object of a list that is gone, and its template is rejected": {3705006, differential.Choices{
+			"c0.forEach": 3, "c0.kind": 7, "c0.pod": 2, "c0.when": 4, "cr.0.f0": 2, "cr.0.sample": 3, "field.0": 14, "life.0": 13,
+			"life.2": 3, "life.2.cr.f0": 1, "life.2.cr.sample": 3, "life.2.mode": 8, "status.number": 3,
+		}},
 		"a child is wanted later that reads one whose change is rejected": {3503982, differential.Choices{
 			"c1.kind": 7, "c1.pod": 2, "c2.text.child": 1, "c2.text.read.StatefulSetfalse": 1, "c2.text.source": 5, "c2.when": 5,
 			"c2.when.field": 1, "children": 2, "field.1": 13, "fields": 1, "life.0": 3, "life.0.cr.f1": 5, "life.0.cr.sample": 3,

@@ -156,7 +156,10 @@ def numberWanted:
 def dependencyReady:
   (.metadata.generation // 0) as $latest
   | (option::needs and lacking(.) != null) as $stays
-  | def current: .ready == true and (option::never or $stays or .generation == $latest);
+  | (if option::marked then inputMark(hole::otherInputs) else {} end) as $dependencyMark
+  | def current:
+      .ready == true
+      and (option::never or $stays or .generation == $latest and ((option::marked | not) or .inputs == null or .inputs == $dependencyMark));
   if option::listed then
     (if option::needsList and $stays then null else hole::wantedCount end) as $dependencyCount
     | [listedObjects(hole::otherPrefix) | .value] as $dependencies
