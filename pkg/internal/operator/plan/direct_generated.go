@@ -963,6 +963,9 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							{Name: "$index"}}, Op: 1}, Op: 1}, Catch: &gojq.Query{Term: &gojq.Term{
 						Type: 8, Object: &gojq.Object{KeyVals: []*gojq.ObjectKeyVal{{Key: "error",
 							Val: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "problem"}}}}}}}}}}}},
+				{Name: "heldAs", Args: []string{"$judged"}, Body: &gojq.Query{Term: &gojq.Term{
+					Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
+						Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$judged"}}}}}}}},
 				{Name: "listing", Args: []string{"$wishes"}, Body: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{Left: &gojq.Query{
 					Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "status"}, SuffixList: []*gojq.Suffix{
@@ -1027,7 +1030,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 							Left: &gojq.Query{Term: &gojq.Term{Type: 16, Reduce: &gojq.Reduce{
 								Query: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{
 									Cond: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::canBeHeld"}}},
-									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom",
+									Then: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldAs",
 										Args: []*gojq.Query{{Term: &gojq.Term{Type: 8, Object: &gojq.Object{}}}}}}},
 									Else: &gojq.Query{Term: &gojq.Term{Type: 3}}}}}, Right: &gojq.Query{
 									Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$wishes"},
@@ -1310,46 +1313,45 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 													Right: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "not"}}},
 													Op:    1}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 													Type: 7, Func: &gojq.Func{Name: "$of"}}}, Right: &gojq.Query{Term: &gojq.Term{
-													Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{{
-														Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}},
-													Op: 1}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15},
-													Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{{Name: "$entry"}}, Op: 1},
-										Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$raw"}}, Op: 1},
-								Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 2}}}}},
-							Right: &gojq.Query{Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{
-								Left: &gojq.Query{Term: &gojq.Term{Type: 1}}, Right: &gojq.Query{
-									Term: &gojq.Term{Type: 3}}, Op: 8}, Then: &gojq.Query{Term: &gojq.Term{
-								Type: 3}}, Else: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6,
-								Index: &gojq.Index{Name: "token"}}}, Right: &gojq.Query{Term: &gojq.Term{
-								Type: 9, Array: &gojq.Array{Query: &gojq.Query{Left: &gojq.Query{
-									Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "$of"}, SuffixList: []*gojq.Suffix{
-											{Index: &gojq.Index{Name: "metadata"}}, {Index: &gojq.Index{Name: "generation"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-											Name: "place"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "key"}}}}},
-										Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-										Name: "listing"}}}, Op: 2}, Right: &gojq.Query{Left: &gojq.Query{
-										Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
-											Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "uid"}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "generation"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
-												Type: 6, Index: &gojq.Index{Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2},
-											Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
-												Name: "inputs"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6,
-											Index: &gojq.Index{Name: "failed"}, SuffixList: []*gojq.Suffix{{
-												Index: &gojq.Index{Name: "attempts"}}}}}, Op: 2}, Right: &gojq.Query{
-											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "reclaimed"}}},
-										Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
-									If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
-										Type: 7, Func: &gojq.Func{Name: "option::marked"}}}, Right: &gojq.Query{
-										Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "seen"},
-											SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
-										Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
-								Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
+													Type: 7, Func: &gojq.Func{Name: "heldAs", Args: []*gojq.Query{{Term: &gojq.Term{
+														Type: 7, Func: &gojq.Func{Name: "$entry"}}}}}}}, Op: 1}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}}}}, Patterns: []*gojq.Pattern{
+											{Name: "$entry"}}, Op: 1}, Op: 1}, Op: 1}, Patterns: []*gojq.Pattern{
+										{Name: "$raw"}}, Op: 1}, Op: 1}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+								Type: 3}}, Op: 2}}}}}, Right: &gojq.Query{Term: &gojq.Term{Type: 14,
+							If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
+								Type: 1}}, Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 8},
+								Then: &gojq.Query{Term: &gojq.Term{Type: 3}}, Else: &gojq.Query{
+									Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "token"}}},
+									Right: &gojq.Query{Term: &gojq.Term{Type: 9, Array: &gojq.Array{
+										Query: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+											Left: &gojq.Query{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$of"},
+												SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "metadata"}},
+													{Index: &gojq.Index{Name: "generation"}}}}}, Right: &gojq.Query{
+												Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "place"}, SuffixList: []*gojq.Suffix{
+													{Index: &gojq.Index{Name: "key"}}}}}, Op: 2}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "listing"}}}, Op: 2},
+											Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+												Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{Left: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "uid"}}}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "generation"}}},
+													Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "deletedUID"}}}, Op: 2}, Right: &gojq.Query{Term: &gojq.Term{
+													Type: 6, Index: &gojq.Index{Name: "drift"}}}, Op: 2}, Right: &gojq.Query{
+													Term: &gojq.Term{Type: 6, Index: &gojq.Index{Name: "inputs"}}}, Op: 2},
+												Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "failed"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "attempts"}}}}},
+												Op: 2}, Right: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+												Name: "reclaimed"}}}, Op: 2}, Op: 1}, Op: 2}, Right: &gojq.Query{
+											Term: &gojq.Term{Type: 14, If: &gojq.If{Cond: &gojq.Query{Left: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "option::marked"}}},
+												Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
+													Name: "seen"}, SuffixList: []*gojq.Suffix{{Index: &gojq.Index{Name: "uid"}}}}},
+													Right: &gojq.Query{Term: &gojq.Term{Type: 3}}, Op: 9}, Op: 14}, Then: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$mark"}}}, Else: &gojq.Query{
+												Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "empty"}}}}}}, Op: 2}}}},
+									Op: 17}}}}, Op: 1}, Patterns: []*gojq.Pattern{{Name: "$mark"}}, Op: 1},
 						Patterns: []*gojq.Pattern{{Name: "$entries"}}, Op: 1}, Patterns: []*gojq.Pattern{
 						{Name: "$of"}}, Op: 1}}}}, Patterns: []*gojq.Pattern{{Name: "$listing"}},
 					Op: 1}}, {Name: "verification", Args: []string{"$wanted", "$position"},
@@ -1392,7 +1394,7 @@ var directSet = jqfile.Set{Prelude: []*gojq.FuncDef{{Name: "ownChild",
 									Left: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: 6, Index: &gojq.Index{
 										Name: "seen"}}}, Right: &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{
 										Type: 7, Func: &gojq.Func{Name: "$subject"}}}, Right: &gojq.Query{
-										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldFrom", Args: []*gojq.Query{
+										Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "heldAs", Args: []*gojq.Query{
 											{Term: &gojq.Term{Type: 7, Func: &gojq.Func{Name: "$checked"}}}}}}},
 										Op: 1}, Patterns: []*gojq.Pattern{{Name: "$checked"}}, Op: 1}, Right: &gojq.Query{
 										Term: &gojq.Term{Type: 3}}, Op: 8}, Op: 15}, Op: 14}}}}}, Op: 1},

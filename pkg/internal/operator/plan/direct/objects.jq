@@ -59,6 +59,9 @@
       | {child: (if option::readsChildren then live as $children | hole::template else hole::template end)}
     ) catch {error: problem};
 
+  # heldFrom, once in the program.
+  def heldAs($judged): heldFrom($judged);
+
   # The change of the list that makes it agree with the wanted objects. An object that
   # was deleted may have been created again, so it counts as never observed. While a value
   # is missing, their names or their number may be unknown.
@@ -72,7 +75,7 @@
         then {(hole::child): {error: {generation: .metadata.generation, message: $wishes.error}}} else {} end
       else
         reduce (
-          (if option::canBeHeld then heldFrom({}) else null end) as $waits
+          (if option::canBeHeld then heldAs({}) else null end) as $waits
           | $wishes.objects[] | select($state[.key] | . == null or .unwanted) | select(mine(.key)) | select((option::canBeHeld | not) or $waits == null)
         ) as $missing (
           $noError;
@@ -116,7 +119,7 @@
                else
                  select(
                    (.seen.failed.generation != $of.metadata.generation or otherInputs or (.seen.failed.attempts | isDue))
-                   and ((option::canBeHeld | not) or ($of | heldFrom($entry)) == null))
+                   and ((option::canBeHeld | not) or ($of | heldAs($entry)) == null))
                end),
             null)
         | if . == null then null
@@ -132,7 +135,7 @@
     . as $subject | .status.children as $states
     | [$wanted.objects[]? | select($states[.key] | . != null and .unwanted != true)][$position] // empty
     | {place: ., seen: ($states[.key] | observedObject)}
-    | select((.seen.uid != null or mine(.place.key)) and ((option::canBeHeld | not) or (.seen as $checked | $subject | heldFrom($checked)) == null));
+    | select((.seen.uid != null or mine(.place.key)) and ((option::canBeHeld | not) or (.seen as $checked | $subject | heldAs($checked)) == null));
 
   if ignored
     or (option::finalized | not) and $new.metadata.deletionTimestamp != null
