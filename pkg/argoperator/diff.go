@@ -230,5 +230,8 @@ func (o Operator) breakingChange(crd *apiextensionsv1.CustomResourceDefinition, 
 		f.Message = b.Version + ": " + f.Message
 	}
 	f.Hint = "add a version with the new schema and keep serving this one"
+	if b.Warning {
+		f.Hint = "if all custom resources stay valid, ignore this; otherwise " + f.Hint
+	}
 	return f
 }

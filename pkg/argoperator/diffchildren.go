@@ -2,6 +2,7 @@ package argoperator
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -93,9 +94,14 @@ func (o Operator) changed(before Operator, was, is plan.Child) diag.List {
 		if !refuses(f, from, to) {
 			continue
 		}
-		findings.Warn(o.definition.Position(append(path, f.Path...)...), diag.ImmutableField,
+		below := firstDifference(f.Fixed(from), f.Fixed(to))
+		field := f.Path
+		if len(f.Free) > 0 && len(below) > 0 { // a part of it is mutable
+			field = append(slices.Clip(field), below[0])
+		}
+		findings.Warn(o.definition.Position(slices.Concat(path, f.Path, below)...), diag.ImmutableField,
 			fmt.Sprintf("%s of %s is immutable, and child %s has another one: the API server rejects the update of objects that exist",
-				strings.Join(f.Path, "."), article.With(is.Kind.Kind), is.Name),
+				strings.Join(field, "."), article.With(is.Kind.Kind), is.Name),
 			"keep the value; or replace the objects with update: Recreate")
 	}
 	return findings
@@ -112,6 +118,30 @@ func refuses(f schema.Immutable, from, to map[string]any) bool {
 	}
 	before, after := schema.ValueAt(from, f.Path...), schema.ValueAt(to, f.Path...)
 	return f.Allows == nil || schema.IsComputed(before) || schema.IsComputed(after) || !f.Allows(before, after)
+}
+
+// firstDifference returns the path of the first value that differs between two.
+func firstDifference(from, to any) []string {
+	switch to := to.(type) {
+	case map[string]any:
+		before, _ := from.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(to)) {
+			if !reflect.DeepEqual(before[key], to[key]) {
+				return append([]string{key}, firstDifference(before[key], to[key])...)
+			}
+		}
+	case []any:
+		before, _ := from.([]any)
+		for i := range to {
+			if i >= len(before) {
+				return nil
+			}
+			if !reflect.DeepEqual(before[i], to[i]) {
+				return append([]string{strconv.Itoa(i)}, firstDifference(before[i], to[i])...)
+			}
+		}
+	}
+	return nil
 }
 
 func hasChild(children []plan.Child, name string) bool {

@@ -42,7 +42,7 @@ CHILDREN
 		{"immutable, replaced", "worker", bound, edit(binding, "UPDATE ", "update: Recreate, ", "name: view", "name: edit"), ""},
 		{"mutable", "worker", bound, edit(bound, "jane", "joe"), ""},
 		{"mutable part", "worker", pod, edit(pod, "busybox:1", "busybox:2"), ""},
-		{"the rest of it", "worker", pod, edit(pod, "sleep", "ls"), "spec of a Pod is immutable"},
+		{"the rest of it", "worker", pod, edit(pod, "sleep", "ls"), "spec.containers of a Pod is immutable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			earlier, findings, err := Earlier([]Source{definition(tt.engine, tt.before)}, Options{})

@@ -63,8 +63,8 @@ them, with their permissions; generate --uninstall=leftovers prints them.
 If it compares definitions, it shows where they differ, with a renamed child under
 its new name, and lists the removed children. Their objects stay in the cluster.
 
-Of a Sensor it shows which triggers changed. With -o unified it shows the lines of
-their programs.
+Of a Sensor it shows which triggers changed, and of programs in pods how many lines
+of their configuration. With -o unified it shows the lines.
 
 --against names a file or a directory with definitions or generated manifests. If
 no such path exists, it names a Git revision that has the same files. --live runs

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,15 +37,22 @@ func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error)
 	if err != nil {
 		return nil, fmt.Errorf("comparing CustomResourceDefinitions: %w", err)
 	}
+	old, now = withoutProse(old), withoutProse(now)
 	results := run.Run(old.DeepCopy(), now.DeepCopy())
-	out = append(out, breaksOf("", "", results.CRDValidation)...)
+	out = append(out, breaksOf("", "", results.CRDValidation, "")...)
 	for _, versions := range []map[string]map[string][]validations.ComparisonResult{
 		results.SameVersionValidation,
 		results.ServedVersionValidation,
 	} {
 		for _, version := range slices.Sorted(maps.Keys(versions)) {
 			for _, path := range slices.Sorted(maps.Keys(versions[version])) {
-				out = append(out, breaksOf(version, path, versions[version][path])...)
+				list := versions[version][path]
+				from, before, after := old, version, version
+				if one, other, pair := strings.Cut(version, " -> "); pair { // of the new definition
+					from, before, after = now, one, other
+				}
+				keys := otherKeys(schemaAt(from, before, path), schemaAt(now, after, path), list)
+				out = append(out, breaksOf(version, path, list, keys)...)
 			}
 		}
 	}
@@ -72,12 +80,15 @@ func breakOf(version, path, text string) Break {
 	return Break{Version: version, Path: path, Message: strings.ReplaceAll(text, " : ", ": ")}
 }
 
-func breaksOf(version, path string, results []validations.ComparisonResult) []Break {
+// breaksOf returns the results about a field. other is the change that crdify has no rule for,
+// of which it prints Go values.
+func breaksOf(version, path string, results []validations.ComparisonResult, other string) []Break {
 	var out []Break
 	slices.SortFunc(results, func(a, b validations.ComparisonResult) int { return cmp.Compare(a.Name, b.Name) })
 	for _, r := range results {
-		if r.Name == "description" {
-			continue // no client reads it
+		if r.Name == "unhandled" && len(r.Warnings) > 0 {
+			out = append(out, Break{Version: version, Path: path, Message: other, Warning: true})
+			continue
 		}
 		for _, text := range r.Errors {
 			out = append(out, breakOf(version, path, text))
@@ -86,6 +97,79 @@ func breaksOf(version, path string, results []validations.ComparisonResult) []Br
 			b := breakOf(version, path, text)
 			b.Warning = !b.removed
 			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// otherKeys returns how the keys of a schema changed that no result is about.
+func otherKeys(old, now *apiextensionsv1.JSONSchemaProps, results []validations.ComparisonResult) string {
+	before, after := keysOf(old), keysOf(now)
+	keys := maps.Clone(before)
+	maps.Copy(keys, after)
+	var changes []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		compared := slices.ContainsFunc(results, func(r validations.ComparisonResult) bool { return r.Name == key })
+		if was, is := string(before[key]), string(after[key]); was != is && !compared {
+			change := key + " changed"
+			if len(was)+len(is) <= shortValues {
+				change += fmt.Sprintf(": %s -> %s", cmp.Or(was, "none"), cmp.Or(is, "none"))
+			}
+			changes = append(changes, change)
+		}
+	}
+	return strings.Join(changes, "; ")
+}
+
+// shortValues is the length of two values that a message shows.
+const shortValues = 80
+
+// keysOf returns the keys of a schema, without those that have the schemas of other fields.
+func keysOf(s *apiextensionsv1.JSONSchemaProps) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	if s == nil {
+		return out
+	}
+	data, err := json.Marshal(validations.DropChildrenPropertiesFromJSONSchema(s))
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	if err != nil {
+		panic("diff: a schema does not encode: " + err.Error()) // unreachable
+	}
+	return out
+}
+
+// schemaAt returns the schema of a field; nil if there is none.
+func schemaAt(crd *apiextensionsv1.CustomResourceDefinition, version, path string) *apiextensionsv1.JSONSchemaProps {
+	for _, v := range crd.Spec.Versions {
+		if v.Name == version && v.Schema != nil {
+			return validations.FlattenCRDVersion(v)[path]
+		}
+	}
+	return nil
+}
+
+// withoutProse returns a copy without what people read: no client depends on it.
+func withoutProse(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	out := crd.DeepCopy()
+	var remove func(s *apiextensionsv1.JSONSchemaProps)
+	remove = func(s *apiextensionsv1.JSONSchemaProps) {
+		s.Title, s.Description, s.Example, s.ExternalDocs = "", "", nil, nil
+		for name, field := range s.Properties {
+			remove(&field)
+			s.Properties[name] = field
+		}
+		if s.Items != nil && s.Items.Schema != nil {
+			remove(s.Items.Schema)
+		}
+		if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+			remove(s.AdditionalProperties.Schema)
+		}
+	}
+	for _, v := range out.Spec.Versions {
+		if v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+			remove(v.Schema.OpenAPIV3Schema)
 		}
 	}
 	return out

@@ -127,7 +127,8 @@ func metadata(o map[string]any, key string) string {
 // Printer prints changes in a readable form. The zero value prints without colour.
 type Printer struct {
 	Colour bool
-	// Programs prints the lines of generated programs, too, instead of which triggers changed.
+	// Programs prints the lines of generated programs and configurations, too, instead of which
+	// changed.
 	Programs bool
 }
 
@@ -143,8 +144,12 @@ func (p Printer) Print(w io.Writer, changes []Change) error {
 			return err
 		}
 		print := p.lines
-		if c.Kind == "Sensor" && c.Action == Configured && !p.Programs {
+		switch {
+		case c.Action != Configured || p.Programs:
+		case c.Kind == "Sensor":
 			print = p.sensor
+		case c.Kind == "ConfigMap":
+			print = p.configMap
 		}
 		if err := print(w, c); err != nil {
 			return err

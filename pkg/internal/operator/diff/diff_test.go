@@ -113,6 +113,8 @@ func TestBreaks(t *testing.T) {
 		{"the same", v1("properties: {a: {type: string}}", ""), v1("properties: {a: {type: string}}", ""), ""},
 		{"a field more", v1("properties: {}", ""), v1("properties: {a: {type: string}}", ""), ""},
 		{"another description", v1("description: old", ""), v1("description: new", ""), ""},
+		{"another title and example", v1("properties: {a: {type: object, additionalProperties: {type: string, title: a, example: b}}}", ""), v1("properties: {a: {type: object, additionalProperties: {type: string}}}", ""), ""},
+		{"another pattern and a format", v1("properties: {a: {type: string, pattern: a}}", ""), v1("properties: {a: {type: string, pattern: b, format: date}}", ""), `v1 ^.spec.a format changed: none -> "date"; pattern changed: "a" -> "b"`},
 		{"a field that is gone", v1("properties: {a: {type: string}}", ""), v1("properties: {}", ""), "v1 ^.spec.a the field was removed"},
 		{"another type", v1("properties: {a: {type: string}}", ""), v1("properties: {a: {type: integer}}", ""), `v1 ^.spec.a type changed: "string" -> "integer"`},
 		{"a required field", v1("properties: {a: {type: string}}", ""), v1("required: [a], properties: {a: {type: string}}", ""), "v1 ^.spec new required fields: [a]"},

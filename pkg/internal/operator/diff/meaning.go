@@ -205,6 +205,46 @@ func (p Printer) sensor(w io.Writer, c Change) error {
 	return p.texts(w, old.rest, now.rest)
 }
 
+// configMap prints how much of the configurations for the programs of a pod changed, which the
+// differences of the definitions explain, and what else did.
+func (p Printer) configMap(w io.Writer, c Change) error {
+	var old, now map[string]any
+	if yaml.Unmarshal(c.Old, &old) != nil || yaml.Unmarshal(c.Now, &now) != nil {
+		return p.lines(w, c)
+	}
+	before, _ := old["data"].(map[string]any)
+	after, _ := now["data"].(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(after)) {
+		was, is := text(before, key), text(after, key)
+		if was == is || !isConfiguration(was) || !isConfiguration(is) {
+			continue
+		}
+		delete(before, key)
+		delete(after, key)
+		all := strings.Count(strings.TrimSuffix(is, "\n"), "\n") + 1
+		if _, err := terminal.Fprintf(w, "  %s: configuration, %d of %d lines\n", key, changedLines(was, is), all); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.Old, err = encode(old); err == nil {
+		c.Now, err = encode(now)
+	}
+	if err != nil || string(c.Old) == string(c.Now) {
+		return err
+	}
+	return p.lines(w, c)
+}
+
+// isConfiguration reports whether a text is what argoperator writes for the programs of a pod.
+func isConfiguration(text string) bool {
+	var fields map[string]any
+	if !strings.HasPrefix(text, "{") || yaml.Unmarshal([]byte(text), &fields) != nil {
+		return false
+	}
+	return fields["operator"] != nil && fields["engine"] != nil && fields["digest"] != nil
+}
+
 // triggers are the triggers of a Sensor by name.
 type triggers struct {
 	parts map[string]*trigger

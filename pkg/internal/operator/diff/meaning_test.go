@@ -81,3 +81,32 @@ func TestSensors(t *testing.T) {
 		t.Errorf("with programs:\n%s", out.String())
 	}
 }
+
+func TestConfigurations(t *testing.T) {
+	config := func(version, other string) map[string]any {
+		return object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {
+			config.json: "{\"operator\": \"a\",\n\"engine\": \"worker\",\n\"digest\": \"`+version+`\"}\n", other.json: "{\"a\": `+other+`}"}}`)
+	}
+	for _, tt := range []struct {
+		reason   string
+		now      map[string]any
+		programs bool
+		want     string
+	}{
+		{"the configuration", config("2", "1"), false, "  config.json: configuration, 1 of 3 lines\n0 created"},
+		{"another text, too", config("2", "2"), false, "  config.json: configuration, 1 of 3 lines\n  @@"},
+		{"with programs", config("2", "1"), true, `+    "digest": "2"}`},
+	} {
+		changes, err := Objects([]map[string]any{config("1", "1")}, []map[string]any{tt.now})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := (Printer{Programs: tt.programs}).Print(&out, changes); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), tt.want) {
+			t.Errorf("%s: without %q:\n%s", tt.reason, tt.want, out.String())
+		}
+	}
+}
