@@ -159,14 +159,16 @@ func afterC(words []string, from int, names bool) int {
 
 // shellRuns reports whether a shell runs a command substitution that is in a script: it is
 // not in single quotes, escaped, in a comment, or in a here-document that is not expanded.
-func shellRuns(text, substitution string) bool {
-	p := shellText{text: text, substitution: substitution}
+// A command after a separator, alone, is not in double quotes or in any here-document either.
+func shellRuns(text, substitution string, alone bool) bool {
+	p := shellText{text: text, substitution: substitution, alone: alone}
 	return p.runs()
 }
 
 // shellText is a script that is being read.
 type shellText struct {
 	text, substitution string
+	alone              bool
 	at                 int
 	documents          []hereDocument // that begin after the line
 }
@@ -192,7 +194,7 @@ func (p *shellText) runs() bool {
 			if letter == '\'' {
 				closers = closers[:len(closers)-1]
 			}
-		case strings.HasPrefix(rest, p.substitution):
+		case strings.HasPrefix(rest, p.substitution) && !(p.alone && inner == '"'):
 			return true
 		case letter == '\\':
 			step = 2
@@ -242,7 +244,7 @@ func (p *shellText) skipDocuments() bool {
 			if line == document.end {
 				break
 			}
-			if i := strings.Index(line, p.substitution); i >= 0 && !document.isNotExpanded && (i == 0 || line[i-1] != '\\') {
+			if i := strings.Index(line, p.substitution); i >= 0 && !document.isNotExpanded && !p.alone && (i == 0 || line[i-1] != '\\') {
 				return true
 			}
 		}

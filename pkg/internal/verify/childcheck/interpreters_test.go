@@ -7,6 +7,7 @@ import (
 
 // TestShellRuns covers where a shell runs what a text has.
 func TestShellRuns(t *testing.T) {
+	const substitution = "$(b)"
 	const text, apart = "a" + substitution, "a'" + substitution
 	quoted := "'" + strings.ReplaceAll(apart, "'", `'\''`) + "'"
 	for _, tt := range []struct {
@@ -32,7 +33,27 @@ func TestShellRuns(t *testing.T) {
 		{"a pattern of case", "case $1 in\na) echo " + quoted + ";;\nesac", false},
 		{"no text", "echo $HOME", false},
 	} {
-		if got := shellRuns(tt.script, substitution); got != tt.want {
+		if got := shellRuns(tt.script, substitution, false); got != tt.want {
+			t.Errorf("%s: %q: %v, want %v", tt.reason, tt.script, got, tt.want)
+		}
+	}
+}
+
+// TestShellRunsAlone covers where a shell runs what follows a separator in a text.
+func TestShellRunsAlone(t *testing.T) {
+	for _, tt := range []struct {
+		reason, script string
+		want           bool
+	}{
+		{"a word", "echo a;b", true},
+		{"double quotes", `echo "a;b"`, false},
+		{"single quotes", "echo 'a;b'", false},
+		{"a word in a substitution in double quotes", `echo "$(echo a;b)"`, true},
+		{"a comment", "# a;b\necho", false},
+		{"a here-document", "cat <<EOF\na;b\nEOF\n", false},
+		{"quotes that the text ends", `echo "a";b"`, true},
+	} {
+		if got := shellRuns(tt.script, ";b", true); got != tt.want {
 			t.Errorf("%s: %q: %v, want %v", tt.reason, tt.script, got, tt.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
@@ -13,15 +14,24 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
-// substitution is code for a shell. It runs where it is not in single quotes.
-const substitution = "$(b)"
-
-// codes are texts that are code where they are not quoted: in a word or in double quotes, in
-// single quotes, and in any quotes of another interpreter.
-var codes = []struct {
-	text  string
+// code is a text that an interpreter runs. A schema that does not permit the first of several may
+// permit another.
+type code struct {
+	texts []string
 	shell bool
-}{{"a" + substitution, true}, {"a'" + substitution, true}, {`a'"(b)`, false}}
+	alone bool // a shell runs it only where nothing is quoted
+}
+
+// codes are what a text can end with to be code: in a word or in double quotes, in a word alone, in
+// single quotes, in double quotes that it ends, and in any quotes of another interpreter.
+var codes = []code{
+	{texts: []string{"$(b)", "`b`"}, shell: true},
+	{texts: []string{";reboot", "|reboot", "&reboot", "\nreboot"}, shell: true, alone: true},
+	{texts: []string{"'$(b)", "'`b`"}, shell: true},
+	{texts: []string{"';reboot", "'|reboot", "'&reboot"}, shell: true, alone: true},
+	{texts: []string{`";reboot`, `"|reboot`, `"&reboot`}, shell: true, alone: true},
+	{texts: []string{`'"(b)`}},
+}
 
 // maxCodeSamples limits the samples of which each text is replaced by code.
 const maxCodeSamples = 8
@@ -35,23 +45,32 @@ func (f *family) interpreted(child int) diag.List {
 		return nil
 	}
 	var findings diag.List
-	told := map[string]bool{}
+	told, tried := map[string]bool{}, map[string]bool{}
 	for _, cr := range r.having[:min(len(r.having), maxCodeSamples)] {
 		for _, at := range textsIn(cr.written, nil) {
 			if !usersKey(at) || !slices.ContainsFunc(r.reads, func(path []string) bool { return schema.Overlap(path, at) }) {
 				continue
 			}
 			field := jqField(at)
-			for i, code := range codes {
-				changed, _ := replaced(cr.written, at, code.text)
-				written, _ := changed.(map[string]any)
-				for _, found := range f.interprets(r, written, i) {
-					key := field + " " + strings.Join(found.at, ".")
-					if told[key] || !f.samples.admits(written) {
-						continue
+			for i, c := range codes {
+				attempt := field + " " + strconv.Itoa(i)
+				key := func(s script) string { return field + " " + strings.Join(s.at, ".") }
+				isNew := func(s script) bool { return !told[key(s)] }
+				anything, _ := replaced(cr.written, at, "a"+c.texts[0])
+				free, _ := anything.(map[string]any)
+				if tried[attempt] || !slices.ContainsFunc(f.interprets(r, free, c, c.texts[0]), isNew) {
+					continue
+				}
+				written, text := f.permitted(cr.written, at, c)
+				tried[attempt] = written == nil
+				if written == nil {
+					continue
+				}
+				for _, found := range f.interprets(r, written, c, text) {
+					if isNew(found) {
+						told[key(found)] = true
+						findings = append(findings, f.interpretedIn(child, found, field, c, text, written)...)
 					}
-					told[key] = true
-					findings = append(findings, f.interpretedIn(child, found, field, i, written)...)
 				}
 			}
 		}
@@ -59,11 +78,35 @@ func (f *family) interpreted(child int) diag.List {
 	return findings
 }
 
+// maxVariants limits the places in a text at which code is tried.
+const maxVariants = 64
+
+// permitted returns a custom resource with code in a text, as the schema permits, and the code;
+// nil if it permits none: beside a letter, or at any place of the text of a sample.
+func (f *family) permitted(cr map[string]any, at []string, c code) (written map[string]any, text string) {
+	sample, _ := schema.ValueAt(cr, at...).(string)
+	for _, text := range c.texts {
+		variants := []string{"a" + text}
+		for i := len(sample); i >= 0 && len(variants) < maxVariants; i-- {
+			if i == len(sample) || utf8.RuneStart(sample[i]) {
+				variants = append(variants, sample[:i]+text+sample[i:])
+			}
+		}
+		for _, variant := range variants {
+			changed, _ := replaced(cr, at, variant)
+			if written, ok := changed.(map[string]any); ok && f.samples.admits(written) {
+				return written, text
+			}
+		}
+	}
+	return nil, ""
+}
+
 // interpretedIn returns the warning of a program with a text, with the smallest custom resource.
-func (f *family) interpretedIn(child int, in script, field string, code int, written map[string]any) diag.List {
+func (f *family) interpretedIn(child int, in script, field string, c code, text string, written map[string]any) diag.List {
 	var findings diag.List
 	least := f.samples.schema.Shrink(written, func(object map[string]any) bool {
-		return slices.ContainsFunc(f.interprets(f.runs[child], object, code), func(s script) bool { return slices.Equal(s.at, in.at) })
+		return slices.ContainsFunc(f.interprets(f.runs[child], object, c, text), func(s script) bool { return slices.Equal(s.at, in.at) })
 	})
 	says := "%s runs %s as a part of its program, where the custom resource has %s"
 	if in.file {
@@ -88,17 +131,17 @@ func inCommand(p expression.Part) bool {
 }
 
 // interprets returns the programs of a child in which a text is code.
-func (f *family) interprets(r *run, written map[string]any, code int) []script {
+func (f *family) interprets(r *run, written map[string]any, c code, text string) []script {
 	var out []script
 	one := f.samples.served(written)
 	for _, env := range r.environments(one) {
 		for _, object := range r.render(one, env).objects {
 			for _, s := range scriptsIn(object) {
-				runs := strings.Contains(s.text, codes[code].text)
+				runs := strings.Contains(s.text, text)
 				if s.shell {
-					runs = shellRuns(s.text, substitution)
+					runs = shellRuns(s.text, strings.TrimLeft(text, `'"`), c.alone)
 				}
-				if s.shell == codes[code].shell && runs {
+				if s.shell == c.shell && runs {
 					out = append(out, s)
 				}
 			}
