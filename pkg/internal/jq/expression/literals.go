@@ -8,12 +8,24 @@ import (
 	"github.com/itchyny/gojq"
 
 	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // wantAllowed reports the strings of an expression that become its value and that the
-// schema does not allow. No allowed values allow any.
-func (c *templates) wantAllowed(e *expr, allowed []string) {
+// schema does not allow.
+func (c *templates) wantAllowed(e *expr, want schema.Type) {
+	allowed := schema.Strings(want)
 	if len(allowed) == 0 {
+		for _, term := range literals(e.query) {
+			if why := schema.Unfit(want, term.Str.Str); why != "" {
+				span := e.spans[term]
+				c.problem(Problem{
+					Path: e.path, Offset: e.at + span.At, Length: span.End - span.At, Code: WrongType, Warning: true,
+					Message: fmt.Sprintf("%s can be %s, which %s", c.field(e.path), jq.Quote(term.Str.Str), why),
+					Hint:    "write a text that the schema allows, or null to omit the field",
+				})
+			}
+		}
 		return
 	}
 	if of, ok := strings.CutSuffix(e.text, "| tostring"); ok && !slices.Contains(allowed, "true") && !slices.Contains(allowed, "false") {

@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,11 +23,34 @@ func (c *templates) wantKind(path []string, got kinds, want schema.Type, hint st
 				Path:    path,
 				Code:    WrongType,
 				Message: fmt.Sprintf("%s must be %s, and this is %s", c.field(path), ofType(want), got),
-				Hint:    hint,
+				Hint:    cmp.Or(hint, hintFor(want)),
 			},
 		)
 	}
 }
+
+// hintFor returns what to write for a value of a type.
+func hintFor(want schema.Type) string {
+	switch ofType(want) &^ null {
+	case boolean:
+		return "write true or false"
+	case integer:
+		return "write a whole number, such as 1"
+	case number:
+		return "write a number, such as 1"
+	case array:
+		return "write a list: begin each item with -, or write [ITEM, ITEM]"
+	case object:
+		if fields := want.Fields(); 0 < len(fields) && len(fields) <= mostFields {
+			return "write a mapping with the fields that you need of: " + strings.Join(fields, ", ")
+		}
+		return "write a mapping: KEY: VALUE"
+	}
+	return ""
+}
+
+// mostFields limits the fields that a hint lists.
+const mostFields = 14
 
 // field formats the path of a value in the template: spec.containers[0].args[2].
 func (c *templates) field(path []string) string {
@@ -94,7 +118,7 @@ func (c *templates) keyHint(path []string, key string, fields []string) string {
 	if best := nearest(key, fields); best != "" {
 		return "did you mean " + best + "?"
 	}
-	if 0 < len(fields) && len(fields) <= 14 {
+	if 0 < len(fields) && len(fields) <= mostFields {
 		return "fields: " + strings.Join(fields, ", ")
 	}
 	return ""
@@ -141,7 +165,7 @@ func (c *templates) wantValue(e *expr, want schema.Type) {
 	if e.item != nil && got == array {
 		c.wantItem(e, e.item, want.Item(), e.withoutNull())
 	}
-	c.wantAllowed(e, schema.Strings(want))
+	c.wantAllowed(e, want)
 	if e.shape != nil && (got == object || got == array) {
 		fix, caveat := e.fixItems(want)
 		c.fit(e, c.field(e.path), e.shape, want, fix, caveat)

@@ -2,10 +2,14 @@ package schema
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
 // OpenAPI returns the type of a structural schema; nil describes anything.
@@ -62,6 +66,32 @@ func Strings(t Type) []string {
 		}
 	}
 	return out
+}
+
+// Unfit says why the schema of a string does not allow a text, by its length, pattern or format;
+// "" if it does.
+func Unfit(t Type, text string) string {
+	o, ok := t.(openAPI)
+	if !ok || o.Kind() != String {
+		return ""
+	}
+	count := int64(utf8.RuneCountInString(text))
+	switch s := o.s; {
+	case s.MinLength != nil && count < *s.MinLength:
+		return fmt.Sprintf("is shorter than %d characters", *s.MinLength)
+	case s.MaxLength != nil && count > *s.MaxLength:
+		return fmt.Sprintf("is longer than %d characters", *s.MaxLength)
+	case s.Pattern != "" && !matches(s.Pattern, text):
+		return "does not match the pattern " + s.Pattern
+	case strfmt.Default.ContainsName(s.Format) && !strfmt.Default.Validates(s.Format, text):
+		return "does not have the format " + s.Format
+	}
+	return ""
+}
+
+func matches(pattern, text string) bool {
+	compiled, err := regexp.Compile(pattern)
+	return err != nil || compiled.MatchString(text)
 }
 
 // Default returns the default of a field of this type, as JSON; "" if it has none. known is
