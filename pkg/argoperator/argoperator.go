@@ -178,8 +178,8 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 		for read := range inOrder(slices.Values(sources), parser(sources)) {
 			findings = append(findings, read.findings...)
 			found = found || len(read.definitions) > 0 || len(read.findings) > 0
+			positions = append(positions, read.positions...)
 			for _, d := range read.definitions {
-				positions = append(positions, d.Position())
 				for name := range d.Parameters {
 					declared[name] = true
 				}
@@ -242,6 +242,7 @@ func Each(sources []Source, options Options, use func(Operator) error) ([]Group,
 // parsed is the result of parsing a source.
 type parsed struct {
 	definitions []*definition.Definition
+	positions   []diag.Position // of these, and of those that have errors
 	findings    diag.List
 }
 
@@ -250,10 +251,15 @@ func parser(sources []Source) func(Source) parsed {
 	kinds := definedKinds(sources)
 	return func(s Source) parsed {
 		definitions, broken, findings := definition.ParseAmong(s, kinds)
+		var positions []diag.Position
+		for _, d := range definitions {
+			positions = append(positions, d.Position())
+		}
 		for _, d := range broken {
+			positions = append(positions, d.Position())
 			findings = append(findings, draft(d, findings)...)
 		}
-		return parsed{definitions, source.WithoutFollowing(findings)}
+		return parsed{definitions, positions, source.WithoutFollowing(findings)}
 	}
 }
 
