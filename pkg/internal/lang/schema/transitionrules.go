@@ -42,12 +42,31 @@ const (
 // ChangeOf returns how a field of a custom resource may change, by the rules that forbid
 // every change. It takes rules that it does not know for rules that allow changes.
 func ChangeOf(s *apiextensionsv1.JSONSchemaProps, path []string) Change {
-	return changeOf(s, path, true)
+	return changeOf(s, path, true, nested{})
+}
+
+// nested are the rules of a value and of those around it, the outermost first, and the fields of
+// these that lead to it.
+type nested struct {
+	rules  []rules
+	fields []string
+}
+
+// stays reports whether a rule says that a field of the value can neither appear nor vanish.
+func (n nested) stays(path ...string) bool {
+	for i, known := range n.rules {
+		at := "." + strings.Join(slices.Concat(n.fields[i:], path), ".")
+		if known.equal("has(self"+at+")", "has(oldSelf"+at+")") {
+			return true
+		}
+	}
+	return false
 }
 
 // changeOf is ChangeOf of a value; kept reports whether it can neither appear nor vanish.
-func changeOf(s *apiextensionsv1.JSONSchemaProps, path []string, kept bool) Change {
+func changeOf(s *apiextensionsv1.JSONSchemaProps, path []string, kept bool, around nested) Change {
 	known := rulesOf(s)
+	here := nested{append(slices.Clip(around.rules), known), around.fields}
 	same := Appears
 	if kept {
 		same = NoChange
@@ -56,7 +75,7 @@ func changeOf(s *apiextensionsv1.JSONSchemaProps, path []string, kept bool) Chan
 		return same
 	}
 	if len(path) == 0 {
-		return allOf(s, kept)
+		return allOf(s, kept, around)
 	}
 	for end := 1; end <= len(path); end++ {
 		at := "." + strings.Join(path[:end], ".")
@@ -64,7 +83,7 @@ func changeOf(s *apiextensionsv1.JSONSchemaProps, path []string, kept bool) Chan
 		case known.equal("self"+at, "oldSelf"+at):
 			return same
 		case known.keeps(at):
-			if known.equal("has(self"+at+")", "has(oldSelf"+at+")") {
+			if here.stays(path[:end]...) {
 				return same
 			}
 			return Appears
@@ -76,10 +95,10 @@ func changeOf(s *apiextensionsv1.JSONSchemaProps, path []string, kept bool) Chan
 		if s.AdditionalProperties == nil || s.AdditionalProperties.Schema == nil {
 			return Changes
 		}
-		return changeOf(s.AdditionalProperties.Schema, path[1:], false)
+		return changeOf(s.AdditionalProperties.Schema, path[1:], false, nested{})
 	}
-	stays := isSet(s, name) || known.equal("has(self."+name+")", "has(oldSelf."+name+")")
-	return changeOf(&below, path[1:], kept && stays)
+	inside := nested{here.rules, append(slices.Clip(here.fields), name)}
+	return changeOf(&below, path[1:], kept && (isSet(s, name) || here.stays(name)), inside)
 }
 
 // isSet reports whether an object has a field: it is required, or has a default. A custom
@@ -101,13 +120,13 @@ func IsSet(s *apiextensionsv1.JSONSchemaProps, path []string) bool {
 }
 
 // allOf returns the change that all fields of an object allow.
-func allOf(s *apiextensionsv1.JSONSchemaProps, kept bool) Change {
+func allOf(s *apiextensionsv1.JSONSchemaProps, kept bool, around nested) Change {
 	if len(s.Properties) == 0 || s.AdditionalProperties != nil {
 		return Changes
 	}
 	out := NoChange
 	for name := range s.Properties {
-		out = min(out, changeOf(s, []string{name}, kept))
+		out = min(out, changeOf(s, []string{name}, kept, around))
 	}
 	return out
 }

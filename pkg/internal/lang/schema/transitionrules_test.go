@@ -12,6 +12,7 @@ func TestChangeOf(t *testing.T) {
 		reason   string
 		rule     string // of spec.class
 		ofSpec   string // a rule of spec
+		ofRoot   string // a rule of the custom resource
 		required bool
 		standard bool // class has a default
 		want     Change
@@ -34,6 +35,8 @@ func TestChangeOf(t *testing.T) {
 			ofSpec: "has(self.class) == has(oldSelf.class) && (!has(self.class) || self.class == oldSelf.class)",
 		},
 		{reason: "there if it was there", ofSpec: "has(self.class) == has(oldSelf.class)", rule: "self == oldSelf", want: NoChange},
+		{reason: "there if it was there, by a rule of the custom resource", ofRoot: "has(self.spec.class) == has(oldSelf.spec.class)", rule: "self == oldSelf", want: NoChange},
+		{reason: "another field there if it was there", ofRoot: "has(self.class) == has(oldSelf.class)", rule: "self == oldSelf", want: Appears},
 		{reason: "only there", ofSpec: "has(self.class) == has(oldSelf.class)", want: Changes},
 	} {
 		t.Run(tt.reason, func(t *testing.T) {
@@ -52,6 +55,9 @@ func TestChangeOf(t *testing.T) {
 			}
 			spec.Properties = map[string]apiextensionsv1.JSONSchemaProps{"class": class, "other": {Type: "string"}}
 			root := apiextensionsv1.JSONSchemaProps{Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec}}
+			if tt.ofRoot != "" {
+				root.XValidations = apiextensionsv1.ValidationRules{{Rule: tt.ofRoot}}
+			}
 			if got := ChangeOf(&root, []string{"spec", "class"}); got != tt.want {
 				t.Errorf("got %d, want %d", got, tt.want)
 			}

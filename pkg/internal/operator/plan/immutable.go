@@ -108,7 +108,8 @@ func (c *compiler) immutableFields(
 // immutableHint returns how to handle fields that can change.
 func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changing) string {
 	if slices.ContainsFunc(reads, func(r changing) bool { return r.of }) {
-		return fmt.Sprintf("replace the %s with update: Recreate, or keep the value out of the field", child.Kind.Kind)
+		const hint = "replace the %s with update: Recreate%s, or keep the value out of the field"
+		return fmt.Sprintf(hint, child.Kind.Kind, replacedData(child.Kind))
 	}
 	for _, r := range reads {
 		if slices.Contains([]string{".", ".metadata", ".status"}, r.name) {
@@ -143,11 +144,13 @@ func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changin
 		name = given
 	}
 	renamed := fmt.Sprintf(
-		"create a new %s for each value with a fingerprint in metadata.name: %s-${ %s | fingerprint }; "+
-			"or replace the %[1]s with update: Recreate",
+		"create a new %s%s for each value with a fingerprint in metadata.name: %s-${ %s | fingerprint }; "+
+			"or replace the %[1]s with update: Recreate%[5]s",
 		child.Kind.Kind,
+		renamedData(child.Kind, in.Template),
 		name,
 		read,
+		replacedData(child.Kind),
 	)
 	if !marked {
 		return renamed
@@ -160,6 +163,27 @@ func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changin
 		markers = append(markers, "required=true or a default to "+strings.Join(optional, " and "))
 	}
 	return fmt.Sprintf("add %s in the schema; or %s", strings.Join(markers, ", and "), renamed)
+}
+
+// claimKind is the kind of objects that are deleted with the data in them.
+const claimKind = "PersistentVolumeClaim"
+
+// renamedData says what happens to the data of an object that gets another name.
+func renamedData(kind Kind, template map[string]any) string {
+	switch {
+	case kind.Group == "" && kind.Kind == claimKind,
+		kind.Group == "apps" && schema.ValueAt(template, "spec", "volumeClaimTemplates") != nil:
+		return ", without the data of the old one,"
+	}
+	return ""
+}
+
+// replacedData says what happens to the data of an object that is replaced.
+func replacedData(kind Kind) string {
+	if kind.Group == "" && kind.Kind == claimKind {
+		return ", which deletes its data"
+	}
+	return ""
 }
 
 // changingReads returns the fields that an expression reads, that can change, and that
