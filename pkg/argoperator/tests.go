@@ -16,6 +16,10 @@ func ParseTests(source Source, base string) ([]Test, diag.List) {
 	return definition.ParseTests(source, base)
 }
 
+// AppliedByTests returns the definitions that steps of the tests in a file apply, as paths relative
+// to the file.
+func AppliedByTests(source Source) []string { return definition.AppliedByTests(source) }
+
 // Objects reads the objects of files, such as those that exist in a cluster. An object
 // without apiVersion, kind or name is a finding.
 func Objects(sources []Source) ([]source.Object, diag.List) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,7 +57,12 @@ func (f *sourceFlags) read(stdin io.Reader) ([]argoperator.Source, diag.List, er
 	if err != nil {
 		return nil, nil, err
 	}
+	names := map[string]bool{}
 	for _, name := range f.names {
+		if names[filepath.Clean(name)] {
+			continue
+		}
+		names[filepath.Clean(name)] = true
 		found, err := f.readOne(name, stdin)
 		if err != nil {
 			err = unreadable(&findings, name, cmp.Or(f.check, "the path"), err)
@@ -122,7 +128,24 @@ func (f *sourceFlags) readOne(name string, stdin io.Reader) ([]argoperator.Sourc
 		}
 		sources = append(sources, found...)
 	}
+	if f.recursive {
+		sources = withoutApplied(sources)
+	}
 	return sources, nil
+}
+
+// withoutApplied returns the files without the definitions that steps of tests among them apply
+// from other directories: versions of operators that are in the files, too.
+func withoutApplied(sources []argoperator.Source) []argoperator.Source {
+	var applied []string
+	for _, s := range sources {
+		for _, file := range argoperator.AppliedByTests(s) {
+			if strings.Trim(path.Dir(path.Clean(file)), "./") != "" { // else it is the operator that is tested
+				applied = append(applied, path.Join(path.Dir(s.Name), file))
+			}
+		}
+	}
+	return slices.DeleteFunc(sources, func(s argoperator.Source) bool { return slices.Contains(applied, path.Clean(s.Name)) })
 }
 
 func (f *sourceFlags) readFile(name string, lenient bool) ([]argoperator.Source, error) {

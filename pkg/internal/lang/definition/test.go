@@ -1,6 +1,7 @@
 package definition
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 	"path"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
@@ -231,6 +233,22 @@ func (c *testChecker) definitions() {
 		}
 		c.test.Next[i] = source.Input{Name: path.Join(path.Dir(c.in.Name), name), Data: data, Dir: dir, Unlocked: true}
 	}
+}
+
+// AppliedByTests returns the definitions that steps of the tests in a file apply, as paths relative
+// to the file. It takes what it understands of tests with errors.
+func AppliedByTests(in source.Input) []string {
+	objects, _ := source.Objects(in, func(text []byte) bool { return bytes.Contains(text, []byte(v1alpha1.TestKind)) })
+	var out []string
+	for _, o := range objects {
+		steps, _ := schema.ValueAt(o.Fields, "spec", "steps").([]any)
+		for _, step := range steps {
+			if file, ok := schema.ValueAt(step, "definition", "file").(string); ok && o.Text("kind") == v1alpha1.TestKind {
+				out = append(out, file)
+			}
+		}
+	}
+	return out
 }
 
 // beside reads a file that is named relative to the test.
