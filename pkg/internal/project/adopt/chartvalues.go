@@ -14,6 +14,8 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/chart"
+	"github.com/argoperator/argoperator/pkg/internal/lang/coretypes"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/project/scaffold"
 )
 
@@ -134,7 +136,7 @@ func (v *valueFields) field(name, said string, value *yaml.Node, known *valuesSc
 
 // nested reports whether a value becomes a field with fields.
 func (v *valueFields) nested(name string, value *yaml.Node, known *valuesSchema, depth int) bool {
-	if depth >= deepest || wellKnown(name) != "" {
+	if depth >= deepest || wellKnown(name, value) != "" {
 		return false
 	}
 	if value == nil || value.Kind != yaml.MappingNode || len(value.Content) == 0 {
@@ -157,25 +159,63 @@ func allTexts(value *yaml.Node) bool {
 	return len(value.Content) > 0
 }
 
-// wellKnown returns the type of values that nearly all charts have.
-func wellKnown(name string) string {
+// wellKnown returns the type of values that nearly all charts have; empty if the chart means
+// something else by the name, which its default shows.
+func wellKnown(name string, value *yaml.Node) string {
 	types := map[string]string{
 		"resources": "core/v1.ResourceRequirements", "tolerations": "[]core/v1.Toleration", "affinity": "core/v1.Affinity",
 		"imagePullSecrets": "[]core/v1.LocalObjectReference", "nodeSelector": "map[string]string",
 		"podSecurityContext": "core/v1.PodSecurityContext", "securityContext": "core/v1.SecurityContext",
+		"livenessProbe": "core/v1.Probe", "readinessProbe": "core/v1.Probe", "startupProbe": "core/v1.Probe",
+		"volumes": "[]core/v1.Volume", "volumeMounts": "[]core/v1.VolumeMount",
+		"topologySpreadConstraints": "[]core/v1.TopologySpreadConstraint",
 	}
-	if kind := types[name]; kind != "" {
-		return kind
+	kind := types[name]
+	if lower := strings.ToLower(name); kind == "" && (strings.HasSuffix(lower, "annotations") || strings.HasSuffix(lower, "labels")) {
+		kind = "map[string]string"
 	}
-	if lower := strings.ToLower(name); strings.HasSuffix(lower, "annotations") || strings.HasSuffix(lower, "labels") {
-		return "map[string]string"
+	if kind == "" || !fits(typeOf(kind), value) {
+		return ""
 	}
-	return ""
+	return kind
+}
+
+// typeOf returns the type that the short form of wellKnown means.
+func typeOf(kind string) schema.Type {
+	if item, ok := strings.CutPrefix(kind, "[]"); ok {
+		return schema.ListOf(typeOf(item))
+	}
+	if s := coretypes.Schema(kind); s != nil {
+		return schema.OpenAPI(s)
+	}
+	return schema.Of(schema.Object) // map[string]string
+}
+
+// fits reports whether the type has all fields of a default.
+func fits(t schema.Type, value *yaml.Node) bool {
+	for value != nil && value.Kind == yaml.AliasNode {
+		value = value.Alias
+	}
+	switch {
+	case value == nil || value.ShortTag() == "!!null" || t.Kind() == schema.Unknown:
+		return true
+	case value.Kind == yaml.MappingNode:
+		for pair := range slices.Chunk(value.Content, 2) {
+			field, known := t.Field(pair[0].Value)
+			if !known || !fits(field, pair[1]) {
+				return false
+			}
+		}
+		return t.Kind() == schema.Object
+	case value.Kind == yaml.SequenceNode:
+		return t.Kind() == schema.Array && !slices.ContainsFunc(value.Content, func(one *yaml.Node) bool { return !fits(t.Item(), one) })
+	}
+	return t.Kind() != schema.Object && t.Kind() != schema.Array
 }
 
 // kind returns the type of a value in the short form.
 func (v *valueFields) kind(name string, value *yaml.Node, known *valuesSchema, depth int) string {
-	if kind := wellKnown(name); kind != "" && (value == nil || value.Kind != yaml.ScalarNode) {
+	if kind := wellKnown(name, value); kind != "" {
 		return kind
 	}
 	switch typed, _ := known.Type.(string); typed {
