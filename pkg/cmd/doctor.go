@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,9 +53,11 @@ your permissions.`,
   # Check another cluster for an operator in the namespace platform
   argoperator doctor -f . -n platform --context staging -o json`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 && !cmd.Flags().Changed("filename") && resourceName.MatchString(args[0]) {
+			// RESOURCE/NAME or, as kubectl accepts it, too, RESOURCE NAME
+			resource := strings.Join(args, "/")
+			if 0 < len(args) && len(args) <= 2 && !cmd.Flags().Changed("filename") && resourceName.MatchString(resource) {
 				if _, err := os.Lstat(args[0]); errors.Is(err, os.ErrNotExist) {
-					flags.resource = args[0]
+					flags.resource = resource
 					return nil
 				}
 			}
