@@ -144,6 +144,9 @@ func (r *results) add(t *testing.T, seed uint64, python *differential.Python) {
 	default:
 		r.played++
 	}
+	if n := r.played + r.refused; n%1000 == 0 {
+		t.Logf("%d definitions", n)
+	}
 	if len(v.Findings) == 0 {
 		r.claimed++
 	}
