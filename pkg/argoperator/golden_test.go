@@ -51,7 +51,7 @@ var goldens = []golden{
 	}},
 	{"memcached-logic", "the workflow engine without a finalizer; the scale subresource", []string{"CustomResourceDefinition/*", "ClusterRole/*:edit", "Sensor/*"}},
 	{"memcached-sdk", "a finalizer with a custom name, conditions of the definition", []string{"CustomResourceDefinition/*", "ClusterRole/*-sensor", "Sensor/*"}},
-	{"monitored", "metrics and alerts of the direct engine", []string{"CronWorkflow/sites-resync", "PodMonitor/*", "PrometheusRule/*"}},
+	{"monitored", "metrics, alerts and the dashboard of the direct engine", []string{"ConfigMap/sites-dashboard", "CronWorkflow/sites-resync", "PodMonitor/*", "PrometheusRule/*"}},
 	{"monitored-pods", "metrics and alerts of the workflow engine; forEach in the pod", []string{"ConfigMap/groups-runtime", "WorkflowTemplate/groups-reconcile", "PrometheusRule/*"}},
 	{"monitored-worker", "the worker engine, with metrics and alerts", []string{"Service/*", "Sensor/*", "PodMonitor/*", "PrometheusRule/*"}},
 	{"mysqlcluster", "templates and logic together, related resources, a finalizer", []string{"ClusterRole/*-worker", "ConfigMap/*-config", "Sensor/*"}},

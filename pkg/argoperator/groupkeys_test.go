@@ -46,6 +46,7 @@ var twoValues = map[string][2]any{
 	"install.podTemplate.imagePullSecrets":     {settings{"imagePullSecrets": []any{settings{"name": "a"}}}, settings{"imagePullSecrets": []any{settings{"name": "b"}}}},
 	"install.monitoring.labels":                {monitored("labels", settings{"a": "b"}), monitored("labels", settings{"a": "c"})},
 	"install.monitoring.interval":              {monitored("interval", "30s"), monitored("interval", "60s")},
+	"install.monitoring.dashboard":             {monitored("dashboard", false), monitored("dashboard", true)},
 	"install.monitoring.alertLabels":           {monitored("alertLabels", settings{"a": "b"}), monitored("alertLabels", settings{"a": "c"})},
 	"reconcile.engine":                         {},
 	"reconcile.resync":                         {"30m", "1h"},

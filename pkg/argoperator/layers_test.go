@@ -185,7 +185,8 @@ var wings = []wing{
 		name: testWing, on: "run and project", // for tests, and the programs that generate and measure
 		others: []string{
 			"go.yaml.in/yaml/v3", "sigs.k8s.io/", "k8s.io/", "github.com/google/go-cmp", "github.com/rogpeppe/go-internal/txtar", "github.com/invopop/jsonschema", "golang.org/x/tools/go/packages",
-			"github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes,
+			"github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes, "github.com/prometheus/common/model",
+			"github.com/prometheus/prometheus/model/labels", "github.com/prometheus/prometheus/promql/parser",
 		},
 		parts: []part{
 			linking("testing/selfcheck"),

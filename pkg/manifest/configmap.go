@@ -15,20 +15,22 @@ import (
 	"github.com/argoperator/argoperator/templates"
 )
 
-// configMaps hold the programs of the user and of argoperator.
-func configMaps(p *plan.Plan) []Object {
+// configMaps hold the programs of the user and of argoperator, and the dashboard.
+func configMaps(p *plan.Plan) []Object { return append(programs(p), dashboards(p)...) }
+
+func programs(p *plan.Plan) []Object {
 	reconciles := p.Reconcile.Execution.RunsPods || p.RotatesToken()
 	if !reconciles && !p.Reconcile.Diagnoses {
 		return nil
 	}
-	programs, ofWorker := map[string]string{}, map[string]string{}
+	scripts, ofWorker := map[string]string{}, map[string]string{}
 	for name, text := range runtimeScripts() {
 		switch {
 		case slices.Contains(workerScripts, name):
 			ofWorker[name] = text
 		case name == clientScript, name == diagnosisScript && p.Reconcile.Diagnoses,
 			name != diagnosisScript && reconciles && !slices.Contains(scriptsOfOthers(p), name):
-			programs[name] = text
+			scripts[name] = text
 		}
 	}
 	var objects []Object
@@ -44,9 +46,9 @@ func configMaps(p *plan.Plan) []Object {
 	}
 	objects = append(objects, operatorsConfigMaps(p)...)
 	if reconciles && !p.Reconcile.Execution.Stays {
-		programs[runtimeConfig] = config(p.Runtime)
+		scripts[runtimeConfig] = config(p.Runtime)
 	}
-	objects = append(objects, configMap(p, p.Names.RuntimeConfigMap, programs))
+	objects = append(objects, configMap(p, p.Names.RuntimeConfigMap, scripts))
 	if p.Reconcile.Execution.Stays {
 		objects = append(objects, configMap(p, p.Names.Worker, ofWorker))
 	}

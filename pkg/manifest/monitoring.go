@@ -49,7 +49,7 @@ func podMonitor(p *plan.Plan, name string, selector metav1.LabelSelector) Object
 		ObjectMeta: monitoringMeta(p, name),
 		Spec: monitoringv1.PodMonitorSpec{
 			PodMetricsEndpoints: []monitoringv1.PodMetricsEndpoint{{
-				Port: "metrics", Interval: monitoringv1.Duration(p.Shared.Monitoring.Interval),
+				Port: "metrics", Interval: interval(p.Shared.Monitoring.Interval),
 			}},
 			NamespaceSelector: monitoringv1.NamespaceSelector{MatchNames: []string{p.Shared.Namespace}},
 			Selector:          selector,
@@ -57,9 +57,19 @@ func podMonitor(p *plan.Plan, name string, selector metav1.LabelSelector) Object
 	}
 }
 
-// prometheusRules hold the alerts.
+func interval(d time.Duration) monitoringv1.Duration {
+	if d == 0 {
+		return ""
+	}
+	return monitoringv1.Duration(fmt.Sprintf("%ds", d/time.Second))
+}
+
+// prometheusRules hold the recorded series and the alerts.
 func prometheusRules(p *plan.Plan) []Object {
 	var rules []monitoringv1.Rule
+	for _, r := range p.Monitoring.Records {
+		rules = append(rules, monitoringv1.Rule{Record: r.Name, Expr: intstr.FromString(r.Expr), Labels: r.Labels})
+	}
 	for _, a := range p.Monitoring.Alerts {
 		rules = append(rules, rule(p, a))
 	}

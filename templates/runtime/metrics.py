@@ -35,12 +35,12 @@ class Metrics:
         yield from head("argoperator_reconcile_requests_total", "counter", "Requests of reconciles to the API server.")
         for name, count in sorted(self.requests.items()):
             yield f'argoperator_reconcile_requests_total{{operator="{name}"}} {count}'
-        yield from head("argoperator_reconcile_seconds", "histogram", "Duration of reconciles.")
+        yield from head("argoperator_reconcile_duration_seconds", "histogram", "Duration of reconciles.")
         for name, counts in sorted(self.durations.items()):
             for index, bound in enumerate([str(bound) for bound in BUCKETS] + ["+Inf"]):
-                yield f'argoperator_reconcile_seconds_bucket{{operator="{name}",le="{bound}"}} {sum(counts[:index + 1])}'
-            yield f'argoperator_reconcile_seconds_sum{{operator="{name}"}} {self.seconds[name]:.6f}'
-            yield f'argoperator_reconcile_seconds_count{{operator="{name}"}} {sum(counts)}'
+                yield f'argoperator_reconcile_duration_seconds_bucket{{operator="{name}",le="{bound}"}} {sum(counts[:index + 1])}'
+            yield f'argoperator_reconcile_duration_seconds_sum{{operator="{name}"}} {self.seconds[name]:.6f}'
+            yield f'argoperator_reconcile_duration_seconds_count{{operator="{name}"}} {sum(counts)}'
         yield from head("argoperator_queue_length", "gauge", "Custom resources that wait for their turn.")
         yield f"argoperator_queue_length {queue}"
         yield from head("argoperator_working", "gauge", "1 if this process holds the Lease and works, 0 if it stands by.")

@@ -652,15 +652,19 @@ type SecretReference struct {
 
 // Monitoring is a set of objects for the Prometheus Operator. Its CustomResourceDefinitions must be in the cluster.
 type Monitoring struct {
-	// Whether to generate a PodMonitor for the metrics of the EventSource and the Sensors.
+	// Whether to generate PodMonitors for the metrics of the EventSource, the Sensors and a worker.
 	// +default=false
 	PodMonitor bool `json:"podMonitor,omitempty"`
-	// Whether to generate a PrometheusRule with the [alerts](../how-to/monitor.md#alerts).
+	// Whether to generate a PrometheusRule with the [alerts](../how-to/monitor.md#alerts) and the
+	// [series that all engines share](../how-to/monitor.md#metrics).
 	// +default=false
 	PrometheusRule bool `json:"prometheusRule,omitempty"`
-	// Labels of both objects, by which a Prometheus selects them, such as `release: prometheus`.
+	// Whether to generate a [dashboard](../how-to/monitor.md#dashboard) for Grafana, as a ConfigMap. It needs `prometheusRule: true`.
+	// +default=false
+	Dashboard bool `json:"dashboard,omitempty"`
+	// Labels of these objects, by which a Prometheus selects them, such as `release: prometheus`.
 	Labels map[string]string `json:"labels,omitempty"`
-	// Scrape interval of the PodMonitor, in whole seconds, such as `30s`.
+	// Scrape interval of the PodMonitors, in whole seconds, such as `30s`.
 	// +defaultText=that of Prometheus
 	Interval string `json:"interval,omitempty"`
 	// Labels of every alert, for routing, such as `team: platform`.

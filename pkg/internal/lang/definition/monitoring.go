@@ -26,6 +26,7 @@ func (c *checker) monitoring() {
 	if at := p.To("interval"); c.Written(at) {
 		c.interval(m.Interval, at)
 	}
+	c.unused(p.To("dashboard"), m.PrometheusRule || !m.Dashboard, "prometheusRule: true")
 	c.unused(p.To("labels"), m.PodMonitor || m.PrometheusRule, "podMonitor: true or prometheusRule: true")
 	c.unused(p.To("interval"), m.PodMonitor, "podMonitor: true")
 	c.unused(p.To("alertLabels"), m.PrometheusRule, "prometheusRule: true")

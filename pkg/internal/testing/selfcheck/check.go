@@ -41,7 +41,8 @@ var checks = []func(objects) []problem.Problem{
 	podSecurity,
 	workflowMetrics,
 	podMonitors,
-	alerts,
+	rules,
+	dashboards,
 }
 
 // Objects runs every check on the objects after encoding and decoding them. It

@@ -62,5 +62,6 @@ const (
 	// Its effect on others.
 	codeMetric     = "check-metric"      // a metric that Argo Workflows or Prometheus refuses
 	codePodMonitor = "check-pod-monitor" // a PodMonitor that does not select the pods, or names a port that they do not have
-	codeAlert      = "check-alert"       // an alert on an unknown metric, or without a required field
+	codeAlert      = "check-alert"       // an alert or recorded series of an unknown metric, or an alert without a required field
+	codeDashboard  = "check-dashboard"   // a dashboard about a series that nothing records, or that Grafana refuses
 )

@@ -24,6 +24,7 @@ var notRules = map[string]string{
 	codeArgument:          "A program in a pod, which lint does not run, creates the Workflow.",
 	codeConfigMap:         "A ConfigMap that is not in the files may be in the cluster.",
 	codeCost:              "Lint does not run programs.",
+	codeDashboard:         "Dashboards may show series of anything.",
 	codeDeadLetter:        "A second attempt may succeed later.",
 	codeDelivery:          "What a status means for a request depends on the server.",
 	codeDependency:        "An EventSource or EventBus that is not in the files may be in the cluster.",

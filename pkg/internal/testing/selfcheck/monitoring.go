@@ -1,16 +1,21 @@
 package selfcheck
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	argometrics "github.com/argoproj/argo-workflows/v3/workflow/metrics"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	"github.com/prometheus/common/model"
+	promlabels "github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/promql/parser"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -139,11 +144,20 @@ func podMetrics() map[string][]string {
 		"argo_events_action_triggered_total":         sensor,
 		"argo_events_action_failed_total":            sensor,
 		"argo_events_action_retries_failed_total":    sensor,
+
+		"argo_events_event_processing_duration_milliseconds_sum":   source,
+		"argo_events_event_processing_duration_milliseconds_count": source,
+
+		"argo_events_action_duration_milliseconds_sum":   sensor,
+		"argo_events_action_duration_milliseconds_count": sensor,
 	}
 }
 
 // workerMetrics matches a metric, with its labels, in the program of a worker.
 var workerMetrics = regexp.MustCompile(`["'](argoperator_[a-z_]+)(?: |\{\{(.*?)\}\})`)
+
+// workerLabel matches a label of these.
+var workerLabel = regexp.MustCompile(`([a-z_]+)="`)
 
 // knownMetrics returns podMetrics, those of the programs of workers and the metrics of the
 // emitted Workflows.
@@ -153,7 +167,7 @@ func knownMetrics(o objects) map[string][]string {
 		for _, text := range w.Texts(o.Objects) {
 			for _, m := range workerMetrics.FindAllStringSubmatch(text, -1) {
 				known[m[1]] = []string{"pod"}
-				for _, l := range matcherPattern().FindAllStringSubmatch(m[2], -1) {
+				for _, l := range workerLabel.FindAllStringSubmatch(m[2], -1) {
 					known[m[1]] = append(known[m[1]], l[1])
 				}
 			}
@@ -167,30 +181,33 @@ func knownMetrics(o objects) map[string][]string {
 			return
 		}
 		for _, m := range spec.Metrics.Prometheus {
-			for _, l := range m.Labels {
-				known["argo_workflows_"+m.Name] = append(known["argo_workflows_"+m.Name], l.Key)
+			for _, name := range seriesOf(m) {
+				for _, l := range m.Labels {
+					known["argo_workflows_"+name] = append(known["argo_workflows_"+name], l.Key)
+				}
 			}
 		}
 	})
 	return known
 }
 
-var (
-	seriesPattern  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([A-Za-z_:][A-Za-z0-9_:]*)\{([^}]*)\}`) })
-	matcherPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
-	})
-)
+// seriesOf returns the names of the series of a metric.
+func seriesOf(m *wfv1.Prometheus) []string {
+	if m.Histogram == nil {
+		return []string{m.Name}
+	}
+	return []string{m.Name + "_bucket", m.Name + "_sum", m.Name + "_count"}
+}
 
-// alerts reports alerts that use unknown metrics or lack a required field.
-func alerts(o objects) []problem.Problem {
+// rules reports rules of Prometheus that use unknown series or lack a required field.
+func rules(o objects) []problem.Problem {
 	known := knownMetrics(o)
 	return argo.Each(o.Objects, func(r *problem.Report, p *monitoringv1.PrometheusRule) {
 		for i, g := range p.Spec.Groups {
 			for j, rule := range g.Rules {
 				at := field.NewPath("spec", "groups").Index(i).Child("rules").Index(j)
-				if rule.Alert == "" || rule.For == nil || rule.Labels["severity"] == "" || rule.Annotations["summary"] == "" ||
-					rule.Annotations["description"] == "" {
+				if rule.Record == "" && (rule.Alert == "" || rule.For == nil || rule.Labels["severity"] == "" ||
+					rule.Annotations["summary"] == "" || rule.Annotations["description"] == "") {
 					r.Add(at, codeAlert, "", "an alert needs a name, for, a severity, a summary and a description")
 				}
 				for _, message := range expressionErrors(o, known, rule.Expr.String()) {
@@ -201,37 +218,97 @@ func alerts(o objects) []problem.Problem {
 	})
 }
 
+// dashboards reports panels of Grafana about series that nothing records.
+func dashboards(o objects) []problem.Problem {
+	known := recordedSeries(o)
+	return argo.Each(o.Objects, func(r *problem.Report, c *corev1.ConfigMap) {
+		if c.Labels["grafana_dashboard"] == "" {
+			return
+		}
+		for key, text := range c.Data {
+			at := field.NewPath("data").Key(key)
+			var dashboard struct {
+				Panels []struct {
+					Targets []struct {
+						Expr string `json:"expr"`
+					} `json:"targets"`
+				} `json:"panels"`
+			}
+			if err := json.Unmarshal([]byte(text), &dashboard); err != nil || len(dashboard.Panels) == 0 {
+				r.Add(at, codeDashboard, "", "Grafana needs JSON with panels")
+			}
+			for _, p := range dashboard.Panels {
+				for _, t := range p.Targets {
+					for _, message := range expressionErrors(o, known, t.Expr) {
+						r.Add(at, codeDashboard, "", "%s", message)
+					}
+				}
+			}
+		}
+	})
+}
+
+// recordedSeries returns the series that rules make, with their labels.
+func recordedSeries(o objects) map[string][]string {
+	known := map[string][]string{}
+	for _, p := range argo.All[*monitoringv1.PrometheusRule](o.Objects) {
+		for _, g := range p.Spec.Groups {
+			for _, rule := range g.Rules {
+				name, own := rule.Record, []string{"operator"}
+				if rule.Alert != "" {
+					name, own = "ALERTS", []string{"alertname", "alertstate"}
+				}
+				known[name] = append(append(known[name], own...), slices.Collect(maps.Keys(rule.Labels))...)
+			}
+		}
+	}
+	return known
+}
+
 // expressionErrors reports the series of an expression that cannot exist.
 func expressionErrors(o objects, known map[string][]string, text string) []string {
-	found := seriesPattern().FindAllStringSubmatch(text, -1)
-	if len(found) == 0 {
-		return []string{"is about no metric"}
+	expr, err := parser.ParseExpr(text)
+	if err != nil {
+		return []string{err.Error()}
 	}
 	var out []string
-	for _, s := range found {
-		names, ok := known[s[1]]
+	found := false
+	parser.Inspect(expr, func(node parser.Node, _ []parser.Node) error {
+		s, ok := node.(*parser.VectorSelector)
 		if !ok {
-			out = append(out, fmt.Sprintf("the operator does not emit the metric %s", s[1]))
-			continue
+			return nil
 		}
-		for _, m := range matcherPattern().FindAllStringSubmatch(s[2], -1) {
-			if !slices.Contains(names, m[1]) {
-				out = append(out, fmt.Sprintf("the metric %s has no label %s", s[1], m[1]))
-			} else if missing := missingObject(o, m[1], m[2], m[3]); missing != "" {
+		found = true
+		names, ok := known[s.Name]
+		if !ok {
+			out = append(out, fmt.Sprintf("nothing emits the metric %s", s.Name))
+			return nil
+		}
+		for _, m := range s.LabelMatchers {
+			if m.Name == model.MetricNameLabel {
+				continue
+			}
+			if !slices.Contains(names, m.Name) {
+				out = append(out, fmt.Sprintf("the metric %s has no label %s", s.Name, m.Name))
+			} else if missing := missingObject(o, m); missing != "" {
 				out = append(out, missing)
 			}
 		}
+		return nil
+	})
+	if !found {
+		return []string{"is about no metric"}
 	}
 	return out
 }
 
 // missingObject reports that the EventSource or Sensor in a matcher does not exist.
-func missingObject(o objects, label, operator, value string) string {
-	kind := map[string]string{"eventsource_name": "EventSource", "sensor_name": "Sensor"}[label]
-	if kind == "" || operator != "=" && operator != "=~" {
+func missingObject(o objects, m *promlabels.Matcher) string {
+	kind := map[string]string{"eventsource_name": "EventSource", "sensor_name": "Sensor"}[m.Name]
+	if kind == "" || m.Type != promlabels.MatchEqual && m.Type != promlabels.MatchRegexp {
 		return ""
 	}
-	for _, name := range strings.Split(value, "|") {
+	for _, name := range strings.Split(m.Value, "|") {
 		if !slices.ContainsFunc(o.List, func(object manifest.Object) bool { return problem.Reference(object) == kind+"/"+name }) {
 			return fmt.Sprintf("there is no %s %s", kind, name)
 		}

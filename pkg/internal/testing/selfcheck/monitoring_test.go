@@ -7,6 +7,7 @@ import (
 	argoevents "github.com/argoproj/argo-events/pkg/metrics"
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 )
 
 func TestObjectsAcceptsMonitoring(t *testing.T) {
@@ -24,6 +25,8 @@ func TestPodMetricsMatchArgoEvents(t *testing.T) {
 	m := argoevents.NewMetrics("operators")
 	m.InitEventMetrics("memcached", "memcached")
 	m.InitSensorMetrics("memcached", "reconcile")
+	m.EventProcessingDuration("memcached", "memcached", 1)
+	m.ActionDuration("memcached", "reconcile", 1)
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(m)
 	families, err := registry.Gather()
@@ -32,8 +35,14 @@ func TestPodMetricsMatchArgoEvents(t *testing.T) {
 	}
 	got := map[string][]string{}
 	for _, family := range families {
-		for _, l := range family.GetMetric()[0].GetLabel() {
-			got[family.GetName()] = append(got[family.GetName()], l.GetName())
+		names := []string{family.GetName()}
+		if family.GetType() == dto.MetricType_SUMMARY {
+			names = []string{names[0] + "_sum", names[0] + "_count"}
+		}
+		for _, name := range names {
+			for _, l := range family.GetMetric()[0].GetLabel() {
+				got[name] = append(got[name], l.GetName())
+			}
 		}
 	}
 	want := map[string][]string{}

@@ -1,8 +1,11 @@
 package selfcheck
 
 import (
+	"fmt"
+
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	monitoringv1 "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -15,6 +18,9 @@ const (
 	ruleName    = "PrometheusRule/memcached"
 	firstMetric = "spec.metrics.prometheus[0]"
 	firstRule   = "spec.groups[0].rules[0]"
+
+	dashboardName = "ConfigMap/dashboard"
+	dashboardText = "data[a.json]"
 )
 
 // addMonitoring adds a metric, a PodMonitor and an alert to the fixture.
@@ -39,8 +45,21 @@ func addMonitoring(f *fixture) (*wfv1.Prometheus, *monitoringv1.PodMonitor, *mon
 			Annotations: map[string]string{"summary": "s", "description": "d"},
 		}}}},
 	}}
-	f.extra = append(f.extra, monitor, rules)
+	rules.Spec.Groups[0].Rules = append(rules.Spec.Groups[0].Rules, monitoringv1.Rule{
+		Record: "runs:rate", Expr: intstr.FromString(`sum by (operator) (rate(argo_workflows_runs_total[5m]))`),
+		Labels: map[string]string{"result": "success"},
+	})
+	f.extra = append(f.extra, monitor, rules, &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Name: "dashboard", Namespace: meta("").Namespace, Labels: map[string]string{"grafana_dashboard": "1"}},
+		Data:       map[string]string{"a.json": panelOf(`runs:rate{operator="memcached", result="success"} or ALERTS{alertname="Gone", severity="warning"}`)},
+	})
 	return metric, monitor, &rules.Spec.Groups[0].Rules[0]
+}
+
+// panelOf is a dashboard with one panel.
+func panelOf(expr string) string {
+	return fmt.Sprintf(`{"panels": [{"targets": [{"expr": %q}]}]}`, expr)
 }
 
 func monitoringMutations() []mutation {
@@ -53,8 +72,20 @@ func monitoringMutations() []mutation {
 	rule := func(do func(*monitoringv1.Rule)) func(*fixture) {
 		return func(f *fixture) { _, _, r := addMonitoring(f); do(r) }
 	}
+	recorded := func(text string) func(*fixture) {
+		return func(f *fixture) {
+			addMonitoring(f)
+			f.extra[len(f.extra)-2].(*monitoringv1.PrometheusRule).Spec.Groups[0].Rules[1].Expr = intstr.FromString(text)
+		}
+	}
 	expr := func(text string) func(*fixture) {
 		return rule(func(r *monitoringv1.Rule) { r.Expr = intstr.FromString(text) })
+	}
+	dashboard := func(text string) func(*fixture) {
+		return func(f *fixture) {
+			addMonitoring(f)
+			f.extra[len(f.extra)-1].(*corev1.ConfigMap).Data["a.json"] = text
+		}
 	}
 	return []mutation{
 		{"metric without help", "Argo ignores it", metric(func(m *wfv1.Prometheus) { m.Help = "" }), codeMetric, reconcileName, firstMetric},
@@ -72,6 +103,11 @@ func monitoringMutations() []mutation {
 		{"alert on a metric that no template defines", "it would never fire", expr(`argo_workflows_other_total{operator="a"} > 0`), codeAlert, ruleName, firstRule + ".expr"},
 		{"alert on an unknown label", "it would never fire", expr(`argo_events_action_failed_total{event_name="a"} > 0`), codeAlert, ruleName, firstRule + ".expr"},
 		{"alert on an unknown Sensor", "it would never fire", expr(`argo_events_action_failed_total{sensor_name="other"} > 0`), codeAlert, ruleName, firstRule + ".expr"},
+		{"alert that is not PromQL", "Prometheus refuses the rules", expr(`sum(argo_events_action_failed_total`), codeAlert, ruleName, firstRule + ".expr"},
+		{"series of an unknown metric", "it would have no value", recorded(`sum(rate(argo_workflows_walks_total[5m]))`), codeAlert, ruleName, "spec.groups[0].rules[1].expr"},
+		{"dashboard that is not JSON", "Grafana refuses it", dashboard(`panels`), codeDashboard, dashboardName, dashboardText},
+		{"panel about an unknown series", "it would be empty", dashboard(panelOf(`walks:rate`)), codeDashboard, dashboardName, dashboardText},
+		{"panel about an unknown label", "it would be empty", dashboard(panelOf(`runs:rate{outcome="success"}`)), codeDashboard, dashboardName, dashboardText},
 		{"alert without a metric", "it would always fire, or never", expr(`vector(1)`), codeAlert, ruleName, firstRule + ".expr"},
 	}
 }

@@ -1,11 +1,13 @@
 // Package monitoring decides what Prometheus watches of an operator: the metrics of its
-// Workflows, and the alerts over these and over those of Argo Events.
+// Workflows, the series that it records of these and of those of Argo Events, and the
+// alerts.
 //
 // It knows the names of Argo's metrics and nothing of plans or objects.
 package monitoring
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,19 +26,31 @@ type Operator struct {
 	Resync          time.Duration
 }
 
+// Names returns the values that the label operator has in the series of the operator.
+func (o Operator) Names() []string {
+	if slices.Contains(o.Operators, o.Name) {
+		return o.Operators
+	}
+	return append(slices.Clone(o.Operators), o.Name)
+}
+
 // Options are the settings of a definition; zero if it asks for no object.
 type Options struct {
 	PodMonitor, PrometheusRule bool
-	Interval                   string            // between two scrapes; empty: the default of Prometheus
-	Labels                     map[string]string // of the objects
-	AlertLabels                map[string]string
+	Dashboard                  bool // only with PrometheusRule
+
+	Interval    time.Duration     // between two scrapes; zero: the default of Prometheus
+	Labels      map[string]string // of the objects
+	AlertLabels map[string]string
 }
 
 // Monitoring configures the Prometheus objects of the operator.
 type Monitoring struct {
+	Records    []Record
 	Alerts     []Alert
-	Reconciles []Metric // that the workflow controller emits for the reconciles
-	Resyncs    []Metric // that it emits for the resyncs
+	Dashboard  *Dashboard // nil: none
+	Reconciles []Metric   // that the workflow controller emits for the reconciles
+	Resyncs    []Metric   // that it emits for the resyncs
 }
 
 // Severity is how urgent an alert is.
@@ -84,12 +98,12 @@ const (
 // MetricPrefix is the prefix that the workflow controller adds to the name of a metric.
 const MetricPrefix = "argo_workflows_"
 
-// The metrics of the operator's Workflows.
+// The metrics of the operator's Workflows. A worker has the first two without the prefix.
 const (
-	reconcilesTotal   = "argoperator_reconciles_total"
-	reconcileDuration = "argoperator_reconcile_duration_seconds"
-	resyncsTotal      = "argoperator_resyncs_total"
-	lastResync        = "argoperator_last_resync_timestamp_seconds"
+	reconcilesTotal  = "argoperator_reconciles_total"
+	reconcileSeconds = "argoperator_reconcile_duration_seconds"
+	resyncsTotal     = "argoperator_resyncs_total"
+	lastResync       = "argoperator_last_resync_timestamp_seconds"
 )
 
 // OptionsOf returns the settings of a definition.
@@ -97,9 +111,12 @@ func OptionsOf(in *v1alpha1.Monitoring) Options {
 	if in == nil || !in.PodMonitor && !in.PrometheusRule {
 		return Options{}
 	}
-	out := Options{PodMonitor: in.PodMonitor, PrometheusRule: in.PrometheusRule, Labels: in.Labels, AlertLabels: in.AlertLabels}
+	out := Options{
+		PodMonitor: in.PodMonitor, PrometheusRule: in.PrometheusRule, Dashboard: in.Dashboard && in.PrometheusRule,
+		Labels: in.Labels, AlertLabels: in.AlertLabels,
+	}
 	if in.Interval != "" {
-		out.Interval = seconds(in.Interval)
+		out.Interval = duration(in.Interval)
 	}
 	return out
 }
@@ -117,7 +134,10 @@ func New(options Options, o Operator) Monitoring {
 		}
 	}
 	if options.PrometheusRule {
-		out.Alerts = alerts(o)
+		out.Records, out.Alerts = records(o, options.Interval), alerts(o)
+	}
+	if options.Dashboard {
+		out.Dashboard = dashboard(o)
 	}
 	return out
 }
@@ -126,7 +146,7 @@ func reconcileMetrics() []Metric {
 	return []Metric{
 		{Name: reconcilesTotal, Help: "Finished reconcile Workflows by result.", Kind: Counter, Value: "1", Result: true},
 		{
-			Name: reconcileDuration, Help: "Seconds from the start of a reconcile Workflow to its end.",
+			Name: reconcileSeconds, Help: "Seconds from the start of a reconcile Workflow to its end.",
 			Kind: Histogram, Value: "{{workflow.duration}}", Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
 		},
 	}
@@ -281,7 +301,7 @@ func workerDown(o Operator) Alert {
 func workerFailing(o Operator) Alert {
 	failed := func(result, window string) string {
 		return fmt.Sprintf("sum by (namespace, operator) (increase(%s[%s])) > 0",
-			"argoperator_reconciles_total"+workerSelector(o, fmt.Sprintf(", %s, result=%q", operatorMatcher(o), result)), window)
+			reconcilesTotal+workerSelector(o, fmt.Sprintf(", %s, result=%q", operatorMatcher(o), result)), window)
 	}
 	return Alert{
 		Name: "ArgoperatorReconcilesFailing", For: 15 * time.Minute, Severity: Warning,
@@ -335,11 +355,11 @@ func eventSourceSelector(o Operator) string {
 	return fmt.Sprintf("{namespace=%q, eventsource_name=%q}", o.Namespace, o.EventSource)
 }
 
-// sensorSelector selects the triggers of the Sensors that have a fallback request (=~),
-// or all others (!~).
+// sensorSelector selects the triggers of the Sensors: those that have a fallback request
+// (=~), all others (!~), or all (empty).
 func sensorSelector(o Operator, matches string) string {
 	trigger := ""
-	if len(o.Fallbacks) > 0 {
+	if matches != "" && len(o.Fallbacks) > 0 {
 		trigger = fmt.Sprintf(", trigger_name%s%q", matches, "("+strings.Join(o.Fallbacks, "|")+")(-worker[0-9]+)?")
 	}
 	return fmt.Sprintf("{namespace=%q, sensor_name=~%q%s}", o.Namespace, strings.Join(o.Sensors, "|"), trigger)
@@ -349,12 +369,11 @@ func workflowSelector(o Operator, more string) string {
 	return fmt.Sprintf("{operator=%q, operator_namespace=%q%s}", o.Name, o.Namespace, more)
 }
 
-// seconds returns a duration that the definition package has validated in the syntax of
-// Prometheus.
-func seconds(text string) string {
+// duration returns a duration that the definition package has validated.
+func duration(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		panic(fmt.Sprintf("monitoring: %q accepted as a duration: %v", text, err)) // unreachable
 	}
-	return fmt.Sprintf("%ds", int64(d/time.Second))
+	return d
 }
