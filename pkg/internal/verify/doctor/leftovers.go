@@ -236,11 +236,15 @@ type item struct {
 	Metadata         metav1.ObjectMeta
 }
 
-// listed lists objects in all namespaces.
+// listed lists objects in all namespaces. There are none of a kind whose CustomResourceDefinition
+// has been deleted since kubectl learnt of it.
 func listed(ctx context.Context, ask Ask, kinds string, more ...string) ([]item, error) {
-	out, said, err := ask(ctx, nil, append([]string{"get", kinds, "--all-namespaces"}, more...)...)
+	out, said, err := ask(ctx, nil, slices.Concat([]string{"get", kinds, "--all-namespaces"}, more, []string{"--ignore-not-found"})...)
 	if err != nil {
 		return nil, errors.New(firstLine(said, err))
+	}
+	if len(bytes.TrimSpace(out)) == 0 { // then kubectl prints no empty list
+		return nil, nil
 	}
 	var list struct{ Items []item }
 	if err := json.Unmarshal(out, &list); err != nil {

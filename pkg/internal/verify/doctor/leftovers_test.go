@@ -47,6 +47,7 @@ func TestLeftovers(t *testing.T) {
 		want         string
 	}{
 		{"nothing", "there is nothing with its labels", own(), ""},
+		{"no objects at all", "then kubectl prints nothing", own().with("argoperator.dev/child notin (map,service) --output=json --show-managed-fields --ignore-not-found", ""), ""},
 		{"what it makes", "it is not left over, whatever version kubectl reads", own(object("argoproj.io/v1", "Sensor", "ours", "page", "")), ""},
 		{"a Sensor", "no definition makes it", own(object("argoproj.io/v1alpha1", "Sensor", "ours", "page-status", "")), "ours/Sensor/page-status"},
 		{"the Lease of its worker", "the worker makes it", own(object("coordination.k8s.io/v1", "Lease", "ours", "page-crew", "")), ""},
