@@ -147,7 +147,9 @@ func panel(i int, p monitoring.Panel) grafanaPanel {
 		out.FieldConfig.Defaults.Min = new(int)
 	case monitoring.Stat:
 		one := 1
-		out.FieldConfig.Defaults.Thresholds = &grafanaThresholds{Mode: "absolute", Steps: []grafanaStep{{Color: "green"}, {Color: "red", Value: &one}}}
+		out.FieldConfig.Defaults.Thresholds = &grafanaThresholds{
+			Mode: "absolute", Steps: []grafanaStep{{Color: "green"}, {Color: "red", Value: &one}},
+		}
 		out.Options = &grafanaOptions{ColorMode: "background", TextMode: "name"}
 	}
 	return out
