@@ -104,8 +104,7 @@ type (
 	}
 )
 
-// grafanaSchema is the version of the dashboard's schema: Grafana 11 and later read it as it
-// is, and earlier ones without what they do not know.
+// grafanaSchema is the version of the dashboard's schema.
 const grafanaSchema = 39
 
 // The grid of Grafana is 24 wide. Two panels are beside each other.

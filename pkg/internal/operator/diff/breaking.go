@@ -45,14 +45,14 @@ func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error)
 		results.ServedVersionValidation,
 	} {
 		for _, version := range slices.Sorted(maps.Keys(versions)) {
+			from, before, after := old, version, version
+			if one, other, pair := strings.Cut(version, " -> "); pair { // of the new definition
+				from, before, after = now, one, other
+			}
+			was, is := fieldsOf(from, before), fieldsOf(now, after)
 			for _, path := range slices.Sorted(maps.Keys(versions[version])) {
 				list := versions[version][path]
-				from, before, after := old, version, version
-				if one, other, pair := strings.Cut(version, " -> "); pair { // of the new definition
-					from, before, after = now, one, other
-				}
-				keys := otherKeys(schemaAt(from, before, path), schemaAt(now, after, path), list)
-				out = append(out, breaksOf(version, path, list, keys)...)
+				out = append(out, breaksOf(version, path, list, otherKeys(was[path], is[path], list))...)
 			}
 		}
 	}
@@ -140,11 +140,11 @@ func keysOf(s *apiextensionsv1.JSONSchemaProps) map[string]json.RawMessage {
 	return out
 }
 
-// schemaAt returns the schema of a field; nil if there is none.
-func schemaAt(crd *apiextensionsv1.CustomResourceDefinition, version, path string) *apiextensionsv1.JSONSchemaProps {
+// fieldsOf returns the schemas of the fields of a version, by their paths.
+func fieldsOf(crd *apiextensionsv1.CustomResourceDefinition, version string) map[string]*apiextensionsv1.JSONSchemaProps {
 	for _, v := range crd.Spec.Versions {
 		if v.Name == version && v.Schema != nil {
-			return validations.FlattenCRDVersion(v)[path]
+			return validations.FlattenCRDVersion(v)
 		}
 	}
 	return nil

@@ -56,17 +56,24 @@ func (f *family) interpreted(child int) diag.List {
 				attempt := field + " " + strconv.Itoa(i)
 				key := func(s script) string { return field + " " + strings.Join(s.at, ".") }
 				isNew := func(s script) bool { return !told[key(s)] }
-				anything, _ := replaced(cr.written, at, "a"+c.texts[0])
-				free, _ := anything.(map[string]any)
-				if tried[attempt] || !slices.ContainsFunc(f.interprets(r, free, c, c.texts[0]), isNew) {
+				if tried[attempt] {
 					continue
 				}
-				written, text := f.permitted(cr.written, at, c)
-				tried[attempt] = written == nil
-				if written == nil {
+				text := c.texts[0]
+				changed, _ := replaced(cr.written, at, "a"+text)
+				written, _ := changed.(map[string]any)
+				scripts := f.interprets(r, written, c, text)
+				if !slices.ContainsFunc(scripts, isNew) {
 					continue
 				}
-				for _, found := range f.interprets(r, written, c, text) {
+				if !f.samples.admits(written) {
+					if written, text = f.permitted(cr.written, at, c); written == nil {
+						tried[attempt] = true
+						continue
+					}
+					scripts = f.interprets(r, written, c, text)
+				}
+				for _, found := range scripts {
 					if isNew(found) {
 						told[key(found)] = true
 						findings = append(findings, f.interpretedIn(child, found, field, c, text, written)...)
