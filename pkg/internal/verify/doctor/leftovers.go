@@ -83,13 +83,7 @@ var ownSuffixes = []string{
 // made and this one does not: its own, and the objects of children that its definition
 // no longer has.
 func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, error) {
-	out, said, err := ask(ctx, nil, "api-resources", "--verbs=list,delete", "--output=name")
-	if err != nil {
-		return nil, errors.New(firstLine(said, err))
-	}
-	served := strings.Fields(string(out))
-	kinds := slices.DeleteFunc(slices.Clone(operatorKinds), func(kind string) bool { return !slices.Contains(served, kind) })
-	own, err := labelled(ctx, ask, kinds, plan.ManagedBy+"=argoperator,app.kubernetes.io/name="+needs.Operator)
+	own, children, err := needs.labelledObjects(ctx, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -98,14 +92,6 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 		if !needs.makes(o.Identity) && needs.own(o.Identity) && !o.controlled() {
 			all = append(all, Leftover{o.Identity, "a part of the operator " + needs.Operator, needs.doubtName(o.Identity)})
 		}
-	}
-	selector := plan.ManagedBy + "=" + needs.ManagedBy + "," + plan.ChildLabel
-	if len(needs.Children) > 0 {
-		selector += "," + plan.ChildLabel + " notin (" + strings.Join(needs.Children, ",") + ")"
-	}
-	children, err := labelled(ctx, ask, served, selector)
-	if err != nil {
-		return nil, err
 	}
 	children = slices.DeleteFunc(children, func(o ownedObject) bool { return !o.isChildOf(needs) })
 	var uids map[string]string
@@ -120,6 +106,40 @@ func Leftovers(ctx context.Context, ask Ask, needs Requirements) ([]Leftover, er
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 	return slices.CompactFunc(all, func(a, b Leftover) bool { return a.Identity == b.Identity }), nil
+}
+
+// labelledObjects returns the objects that have the labels of the operator, and of children
+// that its definition lacks. Kinds may go between the two questions; then it asks again.
+func (r Requirements) labelledObjects(ctx context.Context, ask Ask) (own, children []ownedObject, err error) {
+	selector := plan.ManagedBy + "=" + r.ManagedBy + "," + plan.ChildLabel
+	if len(r.Children) > 0 {
+		selector += "," + plan.ChildLabel + " notin (" + strings.Join(r.Children, ",") + ")"
+	}
+	served, err := servedKinds(ctx, ask)
+	for err == nil {
+		kinds := slices.DeleteFunc(slices.Clone(operatorKinds), func(kind string) bool { return !slices.Contains(served, kind) })
+		if own, err = labelled(ctx, ask, kinds, plan.ManagedBy+"=argoperator,app.kubernetes.io/name="+r.Operator); err == nil {
+			children, err = labelled(ctx, ask, served, selector)
+		}
+		now, failed := served, err
+		if failed != nil {
+			now, err = servedKinds(ctx, ask)
+		}
+		if slices.Equal(served, now) {
+			return own, children, failed
+		}
+		served = now
+	}
+	return nil, nil, err
+}
+
+// servedKinds returns the kinds of which objects can be listed and deleted.
+func servedKinds(ctx context.Context, ask Ask) ([]string, error) {
+	out, said, err := ask(ctx, nil, "api-resources", "--verbs=list,delete", "--output=name")
+	if err != nil {
+		return nil, errors.New(firstLine(said, err))
+	}
+	return slices.Sorted(slices.Values(strings.Fields(string(out)))), nil
 }
 
 // ownedObject is an object with what tells whose it is.

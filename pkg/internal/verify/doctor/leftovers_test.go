@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -101,6 +102,24 @@ func TestLeftovers(t *testing.T) {
 		identity := Identity{schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, "ours", name}
 		if doubt := group.doubtName(identity); (doubt != "") != doubtful {
 			t.Errorf("of an operator of a group, %s: %q", name, doubt)
+		}
+	}
+	for name, vanish := range map[string]bool{"a kind that went": true, "a kind that stayed": false} {
+		kinds := []string{"configmaps", "gone.example.com"}
+		_, err := Leftovers(context.Background(), func(_ context.Context, _ []byte, arguments ...string) ([]byte, string, error) {
+			switch {
+			case arguments[0] == "api-resources":
+				return []byte(strings.Join(kinds, "\n")), "", nil
+			case strings.Contains(arguments[1], "gone"):
+				if vanish {
+					kinds = kinds[:1]
+				}
+				return nil, `error: the server doesn't have a resource type "gone"`, errors.New("exit status 1")
+			}
+			return []byte(items()), "", nil
+		}, needs)
+		if (err == nil) != vanish {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	check := leftovers(&visit{ctx: context.Background(), ask: own(object("argoproj.io/v1alpha1", "Sensor", "ours", "page-status", "")).
