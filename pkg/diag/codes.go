@@ -219,7 +219,7 @@ func Codes() []Code {
 		{ScaledReplicas, "An autoscaler and the template of a child both set the number of replicas."},
 		{RepeatedRun, "A child that runs to its end is deleted afterwards, and the operator creates it again."},
 		{SharedSelector, "A selector is the same for all custom resources, so it selects the pods of all of them."},
-		{UnmatchedChild, "A selector or an autoscaler refers to no child, but nearly does."},
+		{UnmatchedChild, "A selector, a name, a key or a port matches no child, but nearly does."},
 		{LossyVersion, "Custom resources that are written in one version lose a field, or become invalid, in another."},
 		{DeletedOnFlip, "A change of `when` deletes an object that onDelete: Orphan seems to protect."},
 		{OpenToAll, "A rule of a NetworkPolicy without peers allows all of them."},

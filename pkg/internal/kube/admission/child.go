@@ -191,6 +191,8 @@ func remedy(err *field.Error) string {
 		return "use [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, for example ghcr.io/team/app:1.2"
 	case err.Origin == builtin.OriginSelector:
 		return "copy all labels of spec.selector.matchLabels to spec.template.metadata.labels"
+	case err.Type == field.ErrorTypeNotSupported:
+		return supportedHint(err)
 	}
 	return ""
 }

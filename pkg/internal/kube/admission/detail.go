@@ -75,3 +75,15 @@ func fieldOfRule(rules apiextensionsv1.ValidationRules, err *field.Error) string
 	}
 	return only
 }
+
+// quoted matches a value in the list of those that a field supports.
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"\\]*)"`) })
+
+// supported returns the values that an error lists in the place of an unsupported one: it has them nowhere else.
+func supported(err *field.Error) []string {
+	var out []string
+	for _, m := range quoted().FindAllStringSubmatch(err.Detail, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}

@@ -42,7 +42,7 @@ func toProblem(r *problem.Report, err *field.Error, object map[string]any, s *re
 	case want != nil:
 		p.Message = fmt.Sprintf("%s is %s, expected the format %s", path, formatValue(value), strings.Join(want, ","))
 	case err.Type == field.ErrorTypeNotSupported:
-		p.Message, p.Hint = notSupported(path, value, s, object, detail)
+		p.Message, p.Hint = fmt.Sprintf("%s is %s: %s", path, formatValue(value), detail), supportedHint(err)
 	case err.Type == field.ErrorTypeInternal || !exists || !scalar(value):
 		p.Path, p.Message = entryPath(path, value, err), prefixPath(path, partDetail(err, detail))
 	default:
@@ -154,23 +154,21 @@ func typeHint(value any, want []string) string {
 	return ""
 }
 
-func notSupported(path string, value any, s *resource.Schema, object map[string]any, detail string) (message, hint string) {
-	message = fmt.Sprintf("%s is %s: %s", path, formatValue(value), detail)
-	text, isText := value.(string)
-	if !isText || s == nil {
-		return message, ""
+// supportedHint returns the supported value that an unsupported one misspells, or the only one there is.
+func supportedHint(err *field.Error) string {
+	value := ""
+	if of := reflect.ValueOf(err.BadValue); of.Kind() == reflect.String { // of any type
+		value = of.String()
 	}
-	schema, ok := s.At(diag.Steps(object, path)...)
-	if !ok {
-		return message, ""
+	values := supported(err)
+	key := err.Field[strings.LastIndex(err.Field, ".")+1:]
+	switch {
+	case value == "":
+		return ""
+	case len(values) == 1 && !strings.HasSuffix(key, "]"):
+		return "write " + key + ": " + values[0]
 	}
-	var candidates []string
-	for _, legal := range schema.Enum() {
-		if legal, ok := legal.(string); ok {
-			candidates = append(candidates, legal)
-		}
-	}
-	return message, diag.DidYouMean(text, candidates, strings.ToLower)
+	return diag.DidYouMean(value, values, strings.ToLower)
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9.-]+`)

@@ -128,11 +128,24 @@ func (c *checker) statusValue(of *props, value any, p source.Path) {
 	if raw, err := json.Marshal(value); err != nil || json.Unmarshal(raw, &plain) != nil {
 		return
 	}
-	if problem := shortschema.Conform(of, plain); problem != "" {
+	if problem := shortschema.Conform(of, plain); problem != "" && !isOtherScalar(shortschema.KindOf(of), plain) {
 		hint := ""
 		if _, isText := plain.(string); isText && shortschema.KindOf(of) != "string" {
 			hint = "write an expression as ${ EXPRESSION }"
 		}
 		c.add(p, diag.BadValue, fmt.Sprintf("%s: %s", p[1:], problem), hint)
 	}
+}
+
+// isOtherScalar reports whether a value is a scalar of another kind. The plan reports it, as for expressions.
+func isOtherScalar(kind string, value any) bool {
+	switch value.(type) {
+	case string:
+		return kind == "integer" || kind == "number" || kind == "boolean"
+	case bool:
+		return kind == "integer" || kind == "number" || kind == "string"
+	case float64:
+		return kind == "string" || kind == "boolean"
+	}
+	return false
 }

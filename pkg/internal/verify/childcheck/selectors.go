@@ -47,21 +47,26 @@ func selectorOf(m member) (selector, bool) {
 	return out, err == nil && len(out.of.MatchLabels)+len(out.of.MatchExpressions) > 0
 }
 
-// podLabels returns the labels of the pods of an object; false if it makes none.
-func podLabels(m member) (map[string]string, bool) {
-	pod := any(m.object)
+// podAt returns where the pods of an object are described; false if it makes none.
+func podAt(m member) (at []string, makes bool) {
 	switch {
 	case m.kind.Group == "" && m.kind.Kind == "Pod":
 	case schema.ValueAt(m.object, "spec", "jobTemplate") != nil:
-		pod = schema.ValueAt(m.object, "spec", "jobTemplate", "spec", "template")
+		at = []string{"spec", "jobTemplate", "spec", "template"}
 	default:
-		pod = schema.ValueAt(m.object, "spec", "template")
+		at = []string{"spec", "template"}
 	}
-	if schema.ValueAt(pod, "spec", "containers") == nil {
+	return at, schema.ValueAt(schema.ValueAt(m.object, at...), "spec", "containers") != nil
+}
+
+// podLabels returns the labels of the pods of an object; false if it makes none.
+func podLabels(m member) (map[string]string, bool) {
+	at, makes := podAt(m)
+	if !makes {
 		return nil, false
 	}
 	out := map[string]string{}
-	fields, _ := schema.ValueAt(pod, "metadata", "labels").(map[string]any)
+	fields, _ := schema.ValueAt(m.object, append(at, "metadata", "labels")...).(map[string]any)
 	for key, value := range fields {
 		out[key] = fmt.Sprint(value)
 	}

@@ -9,6 +9,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
@@ -107,7 +108,7 @@ func missingAccount(i *inspection) {
 		if name == "" || name == "default" || strings.Contains(name, "{{") || i.set.creates(namespace, name) {
 			return
 		}
-		if spare := i.set.spareAccount(namespace); spare != "" {
+		if spare := i.set.spareAccount(namespace, name); spare != "" {
 			i.reportHint(at, "did you mean "+spare+"?", "there is no ServiceAccount %s in the files, and nothing uses %s", name, spare)
 		}
 	}
@@ -129,19 +130,28 @@ func (s *objectSet) creates(namespace, name string) bool {
 	return ok
 }
 
-// spareAccount returns a ServiceAccount among the objects that has permissions on Argo's kinds
-// and that no object uses.
-func (s *objectSet) spareAccount(namespace string) string {
+// spareAccount returns a ServiceAccount among the objects that no object uses: one whose name contains another, or one that
+// has permissions on Argo's kinds, of these the one with the nearest name.
+func (s *objectSet) spareAccount(namespace, name string) string {
+	var spare []string
 	for _, sa := range argo.All[*corev1.ServiceAccount](s.all) {
-		of := argo.Account{Namespace: sa.Namespace, Name: sa.Name}
-		granted := slices.ContainsFunc(s.grants, func(g argo.Grant) bool {
-			return sameAccount(g.Account, of) && slices.Contains(g.Rule.APIGroups, argo.Group)
-		})
-		if granted && len(s.accounts[sa.Name]) == 0 && sameNamespace(sa.Namespace, namespace) {
+		if len(s.accounts[sa.Name]) > 0 || !sameNamespace(sa.Namespace, namespace) {
+			continue
+		}
+		if strings.Contains(sa.Name, name) {
 			return sa.Name
 		}
+		of := argo.Account{Namespace: sa.Namespace, Name: sa.Name}
+		if slices.ContainsFunc(s.grants, func(g argo.Grant) bool {
+			return sameAccount(g.Account, of) && slices.Contains(g.Rule.APIGroups, argo.Group)
+		}) {
+			spare = append(spare, sa.Name)
+		}
 	}
-	return ""
+	if near := diag.Nearest(name, spare, strings.ToLower); near != "" || len(spare) == 0 {
+		return near
+	}
+	return spare[0]
 }
 
 func bindsEveryone(i *inspection, b binding) {

@@ -6,6 +6,7 @@ import (
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -17,10 +18,10 @@ var ownNamespaces = []func() *regexp.Regexp{
 	lazily(`^http://[a-z0-9-]+-worker[a-z0-9-]*\.([a-z0-9-]+)\.svc:`),
 }
 
-// movedOperator reports a Sensor that argoperator generated for another namespace: what changes the
-// namespace of its objects afterwards, such as kustomize, changes no program.
+// movedOperator reports a Sensor that argoperator generated for another namespace or another name: what changes
+// those of its objects afterwards, such as kustomize, changes no program.
 func movedOperator(i *inspection, s *eventsv1.Sensor) {
-	if s.Labels[plan.ManagedBy] != plan.Generator || s.Namespace == "" {
+	if s.Labels[plan.ManagedBy] != plan.Generator || i.renamed(s) || s.Namespace == "" {
 		return
 	}
 	check := func(at *field.Path, text string) bool {
@@ -45,4 +46,24 @@ func movedOperator(i *inspection, s *eventsv1.Sensor) {
 			return
 		}
 	}
+}
+
+// renamed reports a Sensor whose EventSource has another name than when both were generated.
+func (i *inspection) renamed(s *eventsv1.Sensor) bool {
+	const label = "app.kubernetes.io/name"
+	var names []string
+	for _, source := range argo.All[*eventsv1.EventSource](i.set.all) {
+		if source.Labels[plan.ManagedBy] == plan.Generator && source.Labels[label] == s.Labels[label] && sameNamespace(source.Namespace, s.Namespace) {
+			names = append(names, source.Name)
+		}
+	}
+	for n, d := range s.Spec.Dependencies {
+		if len(names) == 1 && names[0] != d.EventSourceName {
+			i.reportHint(field.NewPath("spec", "dependencies").Index(n).Child("eventSourceName"),
+				"change metadata.name in the definition instead: no tool changes the names in the programs",
+				"the operator was generated for the EventSource %s, not for %s", d.EventSourceName, names[0])
+			return true
+		}
+	}
+	return false
 }

@@ -67,10 +67,10 @@ func shapeRules() []Rule {
 		},
 		{
 			Code:    "moved-operator",
-			Summary: "The namespace of a generated operator was changed after argoperator generate.",
-			Why: "Its programs and admission policies name its namespace. With another one, the Sensor has no permission for what it " +
-				"writes, and the operator does not notice lost events.",
-			Fix:   "generate the operator for the namespace",
+			Summary: "The namespace or the names of a generated operator were changed after argoperator generate.",
+			Why: "Its programs, admission policies and Argo objects name each other. With another namespace, the Sensor has no permission " +
+				"for what it writes; with other names, it gets no events.",
+			Fix:   "generate the operator with the namespace and the name",
 			check: on(movedOperator),
 		},
 		{

@@ -1,0 +1,385 @@
+package childcheck
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// The kinds that others refer to by name.
+var (
+	account     = metav1.GroupKind{Kind: "ServiceAccount"}
+	claim       = metav1.GroupKind{Kind: "PersistentVolumeClaim"}
+	clusterRole = metav1.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
+	configMap   = metav1.GroupKind{Kind: "ConfigMap"}
+	role        = metav1.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "Role"}
+	secret      = metav1.GroupKind{Kind: "Secret"}
+	service     = metav1.GroupKind{Kind: "Service"}
+)
+
+// referenceTo is where an object names another one: a field of each mapping at a path, in which *
+// is every item of a list.
+type referenceTo struct {
+	kind     metav1.GroupKind
+	at, name string
+	keys     string // the path of the mappings below that name keys of the data; "-" is the mapping itself
+}
+
+// The references of objects by their kinds, of a pod's spec, and of a container.
+var (
+	ofObjects = map[string][]referenceTo{
+		"apps/StatefulSet": {{service, "spec", "serviceName", ""}},
+		"networking.k8s.io/Ingress": {
+			{service, "spec/defaultBackend/service", "name", ""},
+			{service, "spec/rules/*/http/paths/*/backend/service", "name", ""},
+		},
+		"rbac.authorization.k8s.io/ClusterRoleBinding": {{clusterRole, "roleRef", "name", ""}, {account, "subjects/*", "name", ""}},
+		"rbac.authorization.k8s.io/RoleBinding": {
+			{role, "roleRef", "name", ""}, {clusterRole, "roleRef", "name", ""}, {account, "subjects/*", "name", ""},
+		},
+	}
+	ofPods = []referenceTo{
+		{account, "", "serviceAccountName", ""},
+		{claim, "volumes/*/persistentVolumeClaim", "claimName", ""},
+		{configMap, "volumes/*/configMap", "name", "items/*"},
+		{configMap, "volumes/*/projected/sources/*/configMap", "name", "items/*"},
+		{secret, "volumes/*/secret", "secretName", "items/*"},
+		{secret, "volumes/*/projected/sources/*/secret", "name", "items/*"},
+	}
+	ofContainers = []referenceTo{
+		{configMap, "env/*/valueFrom/configMapKeyRef", "name", "-"},
+		{configMap, "envFrom/*/configMapRef", "name", ""},
+		{secret, "env/*/valueFrom/secretKeyRef", "name", "-"},
+		{secret, "envFrom/*/secretRef", "name", ""},
+	}
+)
+
+// reference is a name of an object in another one.
+type reference struct {
+	to     metav1.GroupKind
+	at     []string // of the name
+	name   string
+	within any        // the namespace of the object that it names
+	keys   [][]string // the places of the keys
+}
+
+// referencesOf returns the references of an object.
+func referencesOf(m member) []reference {
+	var out []reference
+	add := func(value any, at []string, table []referenceTo) {
+		for _, r := range table {
+			for _, place := range mappings(value, at, strings.Split(r.at, "/")) {
+				if one, is := m.reference(r, place); is {
+					out = append(out, one)
+				}
+			}
+		}
+	}
+	add(m.object, nil, ofObjects[m.kind.Group+"/"+m.kind.Kind])
+	if at, makes := podAt(m); makes {
+		pod := append(at, "spec")
+		add(schema.ValueAt(m.object, pod...), pod, ofPods)
+		for _, list := range containerLists {
+			for _, place := range mappings(schema.ValueAt(m.object, pod...), pod, []string{list, "*"}) {
+				add(schema.ValueAt(m.object, place...), place, ofContainers)
+			}
+		}
+	}
+	return out
+}
+
+// reference returns the reference in a mapping of an object; false if it has none, or one that may be
+// to nothing.
+func (m member) reference(r referenceTo, at []string) (reference, bool) {
+	holder, _ := schema.ValueAt(m.object, at...).(map[string]any)
+	name, _ := holder[r.name].(string)
+	kind, several := holder["kind"]
+	if name == "" || holder["optional"] == true || several && kind != r.kind.Kind {
+		return reference{}, false
+	}
+	out := reference{to: r.kind, at: append(slices.Clip(at), r.name), name: name, within: holder["namespace"]}
+	if out.within == nil {
+		out.within = schema.ValueAt(m.object, "metadata", "namespace")
+	}
+	switch r.keys {
+	case "":
+	case "-":
+		out.keys = [][]string{append(slices.Clip(at), "key")}
+	default:
+		for _, item := range mappings(holder, at, strings.Split(r.keys, "/")) {
+			out.keys = append(out.keys, append(item, "key"))
+		}
+	}
+	return out, true
+}
+
+// mappings returns the places of the mappings at a path below a value, which is at a place itself.
+func mappings(value any, at, path []string) [][]string {
+	if len(path) == 0 || path[0] == "" {
+		if _, is := value.(map[string]any); is {
+			return [][]string{at}
+		}
+		return nil
+	}
+	if path[0] != "*" {
+		return mappings(schema.ValueAt(value, path[0]), append(slices.Clip(at), path[0]), path[1:])
+	}
+	list, _ := value.([]any)
+	var out [][]string
+	for i, item := range list {
+		out = append(out, mappings(item, append(slices.Clip(at), strconv.Itoa(i)), path[1:])...)
+	}
+	return out
+}
+
+// mismatch is what an object names and another one lacks.
+type mismatch struct {
+	at            []string
+	message, hint string
+}
+
+// unmatchedReferences warns of names of objects, of keys of their data and of ports that no child has,
+// although one nearly does. Users and other controllers make objects, too: so it reports only what has
+// the name of the custom resource, and differs from that of a child.
+func (f *family) unmatchedReferences(child int) diag.List {
+	found := map[string]bool{}
+	missing := map[string]mismatch{}
+	for _, cr := range f.having(child) {
+		all := append(f.all(cr), member{-1, f.p.API.Kind, cr.served})
+		for _, made := range f.objects(child, cr) {
+			for place, bad := range f.judge(made, all, cr) {
+				if bad == nil {
+					found[place] = true
+				} else if _, known := missing[place]; !known {
+					missing[place] = *bad
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(missing, func(place string, _ mismatch) bool { return found[place] })
+	places := map[mismatchOf]int{}
+	for _, bad := range missing {
+		places[bad.of()]++
+	}
+	var findings diag.List
+	for _, place := range slices.Sorted(maps.Keys(missing)) {
+		bad := missing[place]
+		if more := places[bad.of()]; more > 0 {
+			places[bad.of()] = 0
+			findings.Warn(f.at(child, bad.at...), diag.UnmatchedChild, bad.message+diag.Places(more-1), bad.hint)
+		}
+	}
+	return findings
+}
+
+// mismatchOf identifies mismatches that are the same at several places.
+type mismatchOf struct{ message, hint string }
+
+func (m mismatch) of() mismatchOf { return mismatchOf{m.message, m.hint} }
+
+// judge returns for each place of an object that refers to another one what is wrong there; nil where nothing is.
+func (f *family) judge(made member, all []member, cr customResource) map[string]*mismatch {
+	out := map[string]*mismatch{}
+	put := func(at []string, bad *mismatch) { out[strings.Join(at, "/")] = bad }
+	for _, r := range referencesOf(made) {
+		target, bad := f.named(r, made, all, cr)
+		put(r.at, bad)
+		for _, key := range r.keys {
+			put(key, f.unknownKey(key, made, target))
+		}
+		if r.to == service && target != nil {
+			for _, port := range []string{"name", "number"} {
+				at := slices.Concat(r.at[:len(r.at)-1], []string{"port", port})
+				put(at, f.unknownPort(at, made, *target))
+			}
+		}
+	}
+	for _, at := range targetPorts(made) {
+		put(at, f.unselectedPort(at, made, all))
+	}
+	for _, at := range probedPorts(made) {
+		put(at, f.unprobedPort(at, made))
+	}
+	return out
+}
+
+// named returns the object that a reference names, or what is wrong with the name.
+func (f *family) named(r reference, made member, all []member, cr customResource) (*member, *mismatch) {
+	owner, _ := schema.ValueAt(cr.served, "metadata", "name").(string)
+	var near *member
+	for i := range all {
+		m := &all[i]
+		namespace := schema.ValueAt(m.object, "metadata", "namespace")
+		if (metav1.GroupKind{Group: m.kind.Group, Kind: m.kind.Kind}) != r.to || namespace != nil && namespace != r.within {
+			continue
+		}
+		name, _ := schema.ValueAt(m.object, "metadata", "name").(string)
+		switch {
+		case name == r.name:
+			return m, nil
+		case near == nil && m.child >= 0 && f.almost(r, name, owner):
+			near = m
+		}
+	}
+	if near == nil || !f.ownersName(made.child, r.at) || claimed(r, all) {
+		return nil, nil
+	}
+	text, _ := schema.ValueAt(f.declared(near.child).Template, "metadata", "name").(string)
+	hint := "write the name of child " + f.declared(near.child).Name
+	if f.declared(near.child).ForEach == "" {
+		hint = "write " + r.at[len(r.at)-1] + ": " + source.Scalar(text, true, 0)
+	}
+	return nil, &mismatch{
+		r.at, fmt.Sprintf("no child is a %s of this name: child %s has another one", r.to.Kind, f.declared(near.child).Name), hint,
+	}
+}
+
+// almost reports whether a reference is probably to an object of another name. Users and other controllers often
+// make Secrets and ConfigMaps of a custom resource, but hardly its Services, accounts, roles or claims.
+func (f *family) almost(r reference, name, owner string) bool {
+	if strings.Contains(r.name, owner) && strings.Contains(name, owner) && r.to != secret && r.to != configMap && !f.othersMake() {
+		return true
+	}
+	a, b := strings.Replace(r.name, owner, "", 1), strings.Replace(name, owner, "", 1)
+	if (a == r.name) != (b == name) {
+		return false
+	}
+	short, long := a, b
+	if len(short) > len(long) {
+		short, long = long, short
+	}
+	const least = 3 // letters that two names have in common not by chance
+	rest, begins := strings.CutPrefix(long, short)
+	return begins && len(short) >= least && !strings.HasPrefix(rest, "-") || diag.Nearest(a, []string{b}, diag.FoldKey) != ""
+}
+
+// othersMake reports whether controllers other than Kubernetes' own may make objects of a child.
+func (f *family) othersMake() bool {
+	return slices.ContainsFunc(f.runs, func(r *run) bool {
+		if r == nil {
+			return true
+		}
+		_, builtin := schema.Builtin(r.child.Kind.APIVersion(), r.child.Kind.Kind)
+		return !builtin
+	})
+}
+
+// claimed reports whether a reference is to a claim that a StatefulSet makes.
+func claimed(r reference, all []member) bool {
+	return r.to == claim && slices.ContainsFunc(all, func(m member) bool {
+		templates, _ := schema.ValueAt(m.object, "spec", "volumeClaimTemplates").([]any)
+		name := schema.ValueAt(m.object, "metadata", "name")
+		return slices.ContainsFunc(templates, func(t any) bool {
+			return strings.HasPrefix(r.name, fmt.Sprintf("%v-%v-", schema.ValueAt(t, "metadata", "name"), name))
+		})
+	})
+}
+
+// ownersName reports whether a name is constant but for the name and namespace of the custom resource: users and
+// other objects choose no part of it.
+func (f *family) ownersName(child int, at []string) bool {
+	for _, part := range f.runs[child].child.Object.Parts() {
+		switch {
+		case !schema.Overlap(part.Path, at):
+		case len(part.Path) != len(at):
+			return false // an expression is all of what contains the name
+		case slices.ContainsFunc(part.AllOrigins(), func(o expression.Origin) bool {
+			field := strings.Join(o.Path, ".")
+			return o.Root != "." || field != "metadata.name" && field != "metadata.namespace"
+		}):
+			return false
+		}
+	}
+	return true
+}
+
+// constant returns a value that the template of an object's child writes; nil if it is computed.
+func (f *family) constant(m member, at []string) any {
+	if m.child < 0 || f.runs[m.child].computes(at) || schema.IsComputed(schema.ValueAt(f.declared(m.child).Template, at...)) {
+		return nil
+	}
+	return schema.ValueAt(m.object, at...)
+}
+
+// computes reports whether an expression is a value of the template, or one that contains it.
+func (t *run) computes(at []string) bool {
+	return slices.ContainsFunc(t.child.Object.Parts(), func(p expression.Part) bool {
+		return len(p.Path) <= len(at) && schema.Overlap(p.Path, at)
+	})
+}
+
+// unknownKey returns what is wrong with a key of the data of a Secret or a ConfigMap; nil if it is not known that the
+// object lacks the key.
+func (f *family) unknownKey(at []string, made member, target *member) *mismatch {
+	key, _ := f.constant(made, at).(string)
+	if key == "" || target == nil || target.child < 0 || f.filledByOthers(target.child) {
+		return nil
+	}
+	var keys []string
+	for _, field := range []string{"data", "stringData", "binaryData"} {
+		data, _ := target.object[field].(map[string]any)
+		keys = slices.AppendSeq(keys, maps.Keys(data))
+	}
+	keys = slices.AppendSeq(keys, maps.Keys(f.declared(target.child).Generate))
+	if slices.Contains(keys, key) {
+		return nil
+	}
+	slices.Sort(keys)
+	of := f.declared(target.child)
+	return &mismatch{
+		at, fmt.Sprintf("the %s of child %s has no key %s%s", of.Kind, of.Name, key, butHas(keys)),
+		proposed("key", key, keys, fmt.Sprintf("add the key %s to the template of child %s", key, of.Name)),
+	}
+}
+
+// filledByOthers reports whether a Secret or a ConfigMap may have more keys than its template: those of an expression, of
+// an object that is adopted, or of a controller that its annotations or its type ask for them.
+func (f *family) filledByOthers(child int) bool {
+	template := f.declared(child).Template
+	for _, field := range []string{"data", "stringData", "binaryData"} {
+		if _, computed := template[field].(string); computed {
+			return true
+		}
+	}
+	kind := template["type"]
+	return f.runs[child].child.Adopt || schema.IsComputed(kind) || kind == string(corev1.SecretTypeServiceAccountToken) ||
+		schema.ValueAt(template, "metadata", "annotations") != nil
+}
+
+// butHas lists what there is in the place of what is missing.
+func butHas(names []string) string {
+	const most = 5
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) > most:
+		names = append(slices.Clone(names[:most]), "…")
+	}
+	return ", but " + strings.Join(names, ", ")
+}
+
+// proposed returns a hint with the one name that there is, or the nearest.
+func proposed(field, wrong string, names []string, otherwise string) string {
+	near := diag.Nearest(wrong, names, diag.FoldKey)
+	if len(names) == 1 {
+		near = cmp.Or(near, names[0])
+	}
+	switch {
+	case near == "":
+		return otherwise
+	case field == "number":
+		return "write number: " + near
+	}
+	return "write " + field + ": " + source.Scalar(near, true, 0)
+}
