@@ -150,6 +150,18 @@ func (k *Kinds) At(gv schema.GroupVersion, plural string) Kind {
 	}
 }
 
+// versionsOf returns a kind in each of its versions whose fields are known, one of each.
+func (k *Kinds) versionsOf(kind Kind) []Kind {
+	out := []Kind{kind}
+	for _, one := range k.List {
+		same := func(known Kind) bool { return known.GroupVersionKind == one.GroupVersionKind }
+		if one.GroupKind() == kind.GroupKind() && one.Fields != nil && !slices.ContainsFunc(out, same) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
 // serve reports whether there is a kind in its version.
 func (k *Kinds) serve(kind Kind) bool {
 	if kind.Builtin {

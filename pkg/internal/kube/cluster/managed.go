@@ -37,7 +37,7 @@ func (c *Cluster) tracker(req Request) *tracker {
 	which := trackerKey{req.Kind.GroupVersionKind, req.Subresource}
 	if c.trackers[which] == nil {
 		c.trackers[which] = c.Cache.tracker(which, func() *tracker {
-			manager, err := fieldManager(req.Kind, req.Subresource)
+			manager, err := fieldManager(req.Kind, c.Kinds.versionsOf(req.Kind), req.Subresource)
 			return &tracker{manager: manager, err: err, hasSchema: req.Kind.Fields != nil}
 		})
 	}
@@ -52,7 +52,8 @@ var appliedParser = sync.OnceValue(func() *typed.Parser {
 	return &typed.Parser{Schema: smd.Schema{Types: appliedTypes}}
 })
 
-func fieldManager(kind Kind, subresource string) (*managedfields.FieldManager, error) {
+// fieldManager returns the field manager of a kind. all are its versions: each client manages fields of its own one.
+func fieldManager(kind Kind, all []Kind, subresource string) (*managedfields.FieldManager, error) {
 	gvk := kind.GroupVersionKind
 	if kind.Builtin && scheme.Scheme.Recognizes(gvk) {
 		types := clienttesting.TypeConverter{Scheme: scheme.Scheme, TypeResolver: appliedParser()}
@@ -61,33 +62,37 @@ func fieldManager(kind Kind, subresource string) (*managedfields.FieldManager, e
 	types := managedfields.NewDeducedTypeConverter()
 	if kind.Fields != nil {
 		var err error
-		if types, err = customTypes(kind); err != nil {
+		if types, err = customTypes(all); err != nil {
 			return nil, err
 		}
 	}
 	return managedfields.NewDefaultCRDFieldManager(types, versions{}, versions{}, versions{}, gvk, gvk.GroupVersion(), subresource, nil)
 }
 
-// customTypes returns the types of a custom resource. The schema in a CRD does not
+// customTypes returns the types of the versions of a custom resource. The schema in a CRD does not
 // describe metadata, which is the same for every object.
-func customTypes(kind Kind) (managedfields.TypeConverter, error) {
-	data, err := json.Marshal(kind.Fields)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the schema of %s: %w", kind.Kind, err)
+func customTypes(versions []Kind) (managedfields.TypeConverter, error) {
+	schemas := map[string]*spec.Schema{}
+	for _, kind := range versions {
+		data, err := json.Marshal(kind.Fields)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the schema of %s %s: %w", kind.Kind, kind.Version, err)
+		}
+		var fields spec.Schema
+		if err := json.Unmarshal(data, &fields); err != nil {
+			return nil, fmt.Errorf("reading the schema of %s %s: %w", kind.Kind, kind.Version, err)
+		}
+		if fields.Properties == nil {
+			fields.Properties = map[string]spec.Schema{}
+		}
+		fields.Properties["apiVersion"], fields.Properties["kind"] = *spec.StringProperty(), *spec.StringProperty()
+		fields.Properties["metadata"] = metadata()
+		fields.AddExtension("x-kubernetes-group-version-kind", []any{
+			map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind},
+		})
+		schemas[kind.Version] = &fields
 	}
-	var fields spec.Schema
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return nil, fmt.Errorf("reading the schema of %s: %w", kind.Kind, err)
-	}
-	if fields.Properties == nil {
-		fields.Properties = map[string]spec.Schema{}
-	}
-	fields.Properties["apiVersion"], fields.Properties["kind"] = *spec.StringProperty(), *spec.StringProperty()
-	fields.Properties["metadata"] = metadata()
-	fields.AddExtension("x-kubernetes-group-version-kind", []any{
-		map[string]any{"group": kind.Group, "version": kind.Version, "kind": kind.Kind},
-	})
-	return managedfields.NewTypeConverter(map[string]*spec.Schema{kind.Kind: &fields}, false)
+	return managedfields.NewTypeConverter(schemas, false)
 }
 
 // metadata describes how lists in metadata are merged; nothing else of it matters
