@@ -93,6 +93,7 @@ func builtIn(r *problem.Report, u *unstructured.Unstructured, typed any) {
 		verdict := builtin.Validate(object)
 		refused(r, verdict.Refusals)
 		warned(r, problem.CodeChild, verdict.Later)
+		warned(r, problem.CodeChild, verdict.Newer)
 		warned(r, problem.CodeImage, verdict.Images)
 	}
 }

@@ -49,6 +49,14 @@ func among(allowed ...string) check {
 	}
 }
 
+// trafficDistribution accepts what newer versions accept only with that note.
+func trafficDistribution(v reflect.Value, at *field.Path) field.ErrorList {
+	if s, _ := text(v); s == "PreferSameZone" || s == "PreferSameNode" {
+		return field.ErrorList{newer(at, "1.34", "PreferSameTrafficDistribution")}
+	}
+	return among("PreferClose")(v, at)
+}
+
 // form accepts strings without a message.
 func form(messages func(string) []string) check {
 	return func(v reflect.Value, at *field.Path) field.ErrorList {

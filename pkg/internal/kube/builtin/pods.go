@@ -21,7 +21,7 @@ func podRules(o *corev1.PodSpec, at *field.Path) field.ErrorList {
 		c, path := &o.Containers[i], at.Child("containers").Index(i)
 		errs = append(errs, container(c, names, volumes, path)...)
 		if c.RestartPolicy != nil {
-			errs = append(errs, field.Forbidden(path.Child("restartPolicy"), "may not be set for non-init containers"))
+			errs = append(errs, newer(path.Child("restartPolicy"), "1.35", "ContainerRestartRules"))
 		}
 		errs = append(errs, probes(c, path)...)
 		errs = append(errs, sleeps(c, o.TerminationGracePeriodSeconds, path.Child("lifecycle"))...)
@@ -162,11 +162,10 @@ func volumesOf(o *corev1.PodSpec, at *field.Path) (map[string]bool, field.ErrorL
 		if v.Name != "" {
 			errs = append(errs, duplicate(v.Name, names, path.Child("name"))...)
 		}
-		missing := ""
 		if v.Image != nil {
-			missing = "must specify a volume type" // a volume without any is an emptyDir
+			errs = append(errs, newer(path.Child("image"), "1.35", "ImageVolume"))
 		}
-		errs = append(errs, union(v.VolumeSource, path, missing, "may not specify more than 1 volume type")...)
+		errs = append(errs, union(v.VolumeSource, path, "", "may not specify more than 1 volume type")...)
 		if v.Projected != nil {
 			errs = append(errs, projections(v.Projected, path.Child("projected"))...)
 		}

@@ -224,7 +224,7 @@ func rules() map[place][]check {
 		in[corev1.ServiceSpec]("selector"):                 {labelMap},
 		in[corev1.ServiceSpec]("externalIPs"):              {every(form(endpoint))},
 		in[corev1.ServiceSpec]("internalTrafficPolicy"):    {among("Cluster", "Local")},
-		in[corev1.ServiceSpec]("trafficDistribution"):      {among("PreferClose")},
+		in[corev1.ServiceSpec]("trafficDistribution"):      {trafficDistribution},
 		in[corev1.ServiceSpec]("loadBalancerSourceRanges"): {every(form(network))},
 		in[corev1.ServiceSpec]("ports"): {
 			distinct(map[string]string{"Protocol": "TCP"}, "Port", "Protocol"),

@@ -19,6 +19,7 @@ type Verdict struct {
 	Refusals field.ErrorList // by the API server
 	Later    field.ErrorList // when the controller creates pods and volume claims of the object
 	Images   field.ErrorList // by the kubelet
+	Newer    field.ErrorList // by older versions of Kubernetes, and by those with a feature off
 }
 
 // Origins of refusals that have a known remedy.
@@ -26,6 +27,8 @@ const (
 	OriginImage    = "image"    // the name of an image
 	OriginSelector = "selector" // a selector that does not select the pods of its own template
 	OriginEnding   = "ending"   // the restartPolicy of pods that must end
+
+	originNewer = "newer" // what the next versions of Kubernetes accept
 )
 
 // Validate validates a decoded object apart from its own metadata. Fields that the API
@@ -33,6 +36,7 @@ const (
 func Validate(object runtime.Object) Verdict {
 	var v Verdict
 	v.walk(reflect.ValueOf(object).Elem(), nil)
+	v.sortNewer()
 	switch object.(type) {
 	case *policyv1.PodDisruptionBudget, *coordinationv1.Lease, *nodev1.RuntimeClass:
 		return v // any qualified name may be a finalizer of these
@@ -43,6 +47,24 @@ func Validate(object runtime.Object) Verdict {
 			every(form(finalizer))(reflect.ValueOf(meta.GetFinalizers()), field.NewPath("metadata", "finalizers"))...)
 	}
 	return v
+}
+
+// sortNewer moves the refusals of what newer versions accept.
+func (v *Verdict) sortNewer() {
+	newer := func(err *field.Error) bool { return err.Origin == originNewer }
+	for _, list := range []*field.ErrorList{&v.Refusals, &v.Later} {
+		for _, err := range *list {
+			if newer(err) {
+				v.Newer = append(v.Newer, err)
+			}
+		}
+		*list = slices.DeleteFunc(*list, newer)
+	}
+}
+
+// newer returns the refusal of a field that Kubernetes accepts by default since a version, or with a feature gate.
+func newer(at *field.Path, since, gate string) *field.Error {
+	return field.Forbidden(at, "needs Kubernetes "+since+", or the feature gate "+gate).WithOrigin(originNewer)
 }
 
 func (v *Verdict) walk(value reflect.Value, at *field.Path) {
