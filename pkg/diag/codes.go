@@ -104,6 +104,7 @@ const (
 	ExpressionCost      = "expression-cost"
 	EndlessChildren     = "endless-children"
 	EndlessWait         = "endless-wait"
+	EndlessWrites       = "endless-writes"
 	ImmutableField      = "immutable-field"
 
 	// What a cluster accepts, and what does not work there.
@@ -112,6 +113,7 @@ const (
 	SharedSelector = "shared-selector"
 	UnmatchedChild = "unmatched-child"
 	LossyVersion   = "lossy-version"
+	DataLoss       = "data-loss"
 	DeletedOnFlip  = "deleted-on-flip"
 	OpenToAll      = "open-to-all"
 
@@ -208,6 +210,7 @@ func Codes() []Code {
 		{UnrestrictedTarget, "Users who create custom resources choose where the operator writes or reads, without a limit."},
 		{EndlessChildren, "Operators make custom resources of each other, without a condition that ends it."},
 		{EndlessWait, "A child waits for a value of another object that may never have it, such as one that no template writes."},
+		{EndlessWrites, "The operator never stops to write, because a value of a child or of the status is another one after each write."},
 		{ExpressionCost, "The time of an expression grows faster than the custom resource, which may keep a Sensor busy for long."},
 		{SecretExposed, "Users without permission to read Secrets can read their content."},
 		{BadIgnore, "A comment argoperator:ignore has no reason, names an unknown code, or names an error of a definition."},
@@ -221,6 +224,7 @@ func Codes() []Code {
 		{SharedSelector, "A selector is the same for all custom resources, so it selects the pods of all of them."},
 		{UnmatchedChild, "A selector, a name, a key or a port matches no child, but nearly does."},
 		{LossyVersion, "Custom resources that are written in one version lose a field, or become invalid, in another."},
+		{DataLoss, "A change replaces a child, and what it stores is deleted with it."},
 		{DeletedOnFlip, "A change of `when` deletes an object that onDelete: Orphan seems to protect."},
 		{OpenToAll, "A rule of a NetworkPolicy without peers allows all of them."},
 		{InterpretedText, "A text of the custom resource is a part of a program that a shell or another interpreter runs."},

@@ -15,10 +15,11 @@ import (
 )
 
 // immutable warns of immutable fields of a child that are computed from fields that can
-// change: the API server would reject the change. If the name is computed from them too, a
-// change creates another object instead.
+// change: the API server would reject the change, or it would replace the child, and delete
+// its data. If the name is computed from them too, a change creates another object instead.
 func (c *compiler) immutable(child Child, in v1alpha1.Child, scope expression.Scope, children []Child, path []string) {
-	if child.Object == nil || child.ObjectName == nil || child.Update != InPlace {
+	lost := replacedData(child.Kind, in.Template)
+	if child.Object == nil || child.ObjectName == nil || child.Update == Never || child.Update == Recreate && lost == "" {
 		return
 	}
 	names := []*expression.Program{child.ObjectName.Shown()}
@@ -31,8 +32,13 @@ func (c *compiler) immutable(child Child, in v1alpha1.Child, scope expression.Sc
 	}
 	for _, f := range c.fixedFields(child.Kind, in) {
 		for _, wrong := range c.immutableFields(f, child, in.Template, scope, names, changes) {
-			c.findings.Warn(c.d.Position(append(path, wrong.at...)...), diag.ImmutableField,
-				wrong.message(child.Kind.Kind, f.Ignored), c.immutableHint(child, in, wrong.reads))
+			at := c.d.Position(append(path, wrong.at...)...)
+			if child.Update == Recreate {
+				c.findings.Warn(at, diag.DataLoss, fmt.Sprintf("a change of %s replaces the %s%s", wrong.names(), child.Kind.Kind, lost),
+					"add the marker immutable=true to it in the schema")
+				continue
+			}
+			c.findings.Warn(at, diag.ImmutableField, wrong.message(child.Kind.Kind, f.Ignored), c.immutableHint(child, in, wrong.reads))
 		}
 	}
 }
@@ -65,11 +71,18 @@ type changing struct {
 	set  bool          // every custom resource has it
 }
 
-func (f immutableField) message(kind string, ignored bool) string {
+// names lists what can change.
+func (f immutableField) names() string {
 	var names []string
-	can := "can be set later"
 	for _, r := range f.reads {
 		names = append(names, r.name)
+	}
+	return strings.Join(names, " and ")
+}
+
+func (f immutableField) message(kind string, ignored bool) string {
+	can := "can be set later"
+	for _, r := range f.reads {
 		if r.how != schema.Appears {
 			can = "can change"
 		}
@@ -79,7 +92,7 @@ func (f immutableField) message(kind string, ignored bool) string {
 		then = "ignores"
 	}
 	return fmt.Sprintf("%s of %s is immutable, but %s %s: the API server %s the update",
-		f.field, article.With(kind), strings.Join(names, " and "), can, then)
+		f.field, article.With(kind), f.names(), can, then)
 }
 
 func (c *compiler) immutableFields(
@@ -109,7 +122,7 @@ func (c *compiler) immutableFields(
 func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changing) string {
 	if slices.ContainsFunc(reads, func(r changing) bool { return r.of }) {
 		const hint = "replace the %s with update: Recreate%s, or keep the value out of the field"
-		return fmt.Sprintf(hint, child.Kind.Kind, replacedData(child.Kind))
+		return fmt.Sprintf(hint, child.Kind.Kind, replacedData(child.Kind, in.Template))
 	}
 	for _, r := range reads {
 		if slices.Contains([]string{".", ".metadata", ".status"}, r.name) {
@@ -150,7 +163,7 @@ func (c *compiler) immutableHint(child Child, in v1alpha1.Child, reads []changin
 		renamedData(child.Kind, in.Template),
 		name,
 		read,
-		replacedData(child.Kind),
+		replacedData(child.Kind, in.Template),
 	)
 	if !marked {
 		return renamed
@@ -179,8 +192,11 @@ func renamedData(kind Kind, template map[string]any) string {
 }
 
 // replacedData says what happens to the data of an object that is replaced.
-func replacedData(kind Kind) string {
-	if kind.Group == "" && kind.Kind == claimKind {
+func replacedData(kind Kind, template map[string]any) string {
+	switch {
+	case kind.Group == "" && kind.Kind == claimKind,
+		kind.Group == "apps" && schema.ValueAt(template, "spec", "volumeClaimTemplates") != nil &&
+			schema.ValueAt(template, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") == "Delete":
 		return ", which deletes its data"
 	}
 	return ""

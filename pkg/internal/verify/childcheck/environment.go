@@ -200,12 +200,17 @@ func (t *run) rendered(cr customResource) []any {
 		if err != nil || !ok {
 			continue
 		}
-		metadata, _ := object["metadata"].(map[string]any)
-		live := maps.Clone(t.child.Complete(object))
-		delete(live, "metadata")
-		live = t.samples.place.served(live, t.child.Kind.Namespaced)
-		maps.Copy(live["metadata"].(map[string]any), metadata)
-		out = append(out, live)
+		out = append(out, t.stored(t.child.Complete(object)))
 	}
 	return out
+}
+
+// stored returns an object of the child with the metadata that the API server sets.
+func (t *run) stored(object map[string]any) map[string]any {
+	metadata, _ := object["metadata"].(map[string]any)
+	live := maps.Clone(object)
+	delete(live, "metadata")
+	live = t.samples.place.served(live, t.child.Kind.Namespaced)
+	maps.Copy(live["metadata"].(map[string]any), metadata)
+	return live
 }

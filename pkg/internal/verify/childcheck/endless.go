@@ -1,0 +1,172 @@
+package childcheck
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+)
+
+// maxWrites is a number of writes after which every operator should have stopped.
+const maxWrites = 20
+
+// endlessWrites warns of an operator that never stops: children, the status and what the API server changes with each
+// write are computed from each other, and have no values at which they stay.
+func (f *family) endlessWrites() diag.List {
+	engine := f.p.Reconcile.Execution
+	if engine.RunsPods && !engine.Stays || f.d.Operator.Spec.Logic != nil || !f.readsWritten() {
+		return nil // only events of the status can cause that
+	}
+	tried := f.samples.plausible
+	if len(tried) == 0 {
+		tried = []customResource{f.samples.bare()}
+	}
+	for _, cr := range tried {
+		if at, endless := f.writesOf(cr); endless {
+			message := "this value is another one after each write of the operator, which then writes again, without an end"
+			if spec := specOf(cr.written); len(userFields(cr.written)) > 0 {
+				message += ", where the custom resource has " + spec
+			}
+			var findings diag.List
+			findings.Warn(at, diag.EndlessWrites, message,
+				"read nothing that a write changes, such as .metadata.resourceVersion, or a status that is computed from this value")
+			return findings
+		}
+	}
+	return nil
+}
+
+// readsWritten reports whether an expression reads what a write of the operator changes.
+func (f *family) readsWritten() bool {
+	var programs []*expression.Program
+	for _, r := range f.runs {
+		if r != nil {
+			programs = append(programs, r.programs()...)
+		}
+	}
+	for _, field := range f.p.Status.Fields {
+		programs = append(programs, field.Value)
+	}
+	return slices.ContainsFunc(programs, func(p *expression.Program) bool {
+		return slices.ContainsFunc(p.Reads(), func(path []string) bool {
+			return len(path) == 0 || path[0] == "status" ||
+				path[0] == "metadata" && (len(path) == 1 || path[1] == "resourceVersion" || path[1] == "managedFields")
+		})
+	})
+}
+
+// output is what the operator writes for a custom resource: objects by child, and the fields of the status.
+type output struct{ children, status map[string]any }
+
+// writesOf writes a custom resource until nothing changes. It returns the place of a value that still changes at the end.
+func (f *family) writesOf(cr customResource) (at diag.Position, endless bool) {
+	object, _ := plain(cr.served).(map[string]any)
+	metadata, _ := object["metadata"].(map[string]any)
+	delete(object, "status")
+	var before output
+	for version := range maxWrites {
+		metadata["resourceVersion"] = strconv.Itoa(version)
+		after := f.write(customResource{served: object}, before)
+		sameChildren, sameStatus := reflect.DeepEqual(before.children, after.children), reflect.DeepEqual(before.status, after.status)
+		if sameStatus && (sameChildren || !f.p.Reconcile.Execution.ObservedOnParent) {
+			return diag.Position{}, false
+		}
+		if version == maxWrites-1 {
+			return f.changing(before, after), true
+		}
+		before, object["status"] = after, after.status
+	}
+	return diag.Position{}, false
+}
+
+// write returns what the operator writes for a custom resource after other writes.
+func (f *family) write(cr customResource, before output) output {
+	after := output{map[string]any{}, map[string]any{}}
+	related := map[string]any{}
+	for _, r := range f.runs {
+		if r == nil {
+			continue
+		}
+		if len(related) == 0 {
+			related, _ = r.related()
+		}
+		objects := []any{}
+		for _, o := range r.render(cr, environment{vars: expression.Vars{Children: before.children, Related: related}}).objects {
+			objects = append(objects, plain(r.stored(o)))
+		}
+		switch {
+		case r.child.ForEach != nil:
+			after.children[r.child.Name] = objects
+		case len(objects) > 0:
+			after.children[r.child.Name] = objects[0]
+		}
+	}
+	for _, field := range f.p.Status.Fields {
+		vars := expression.Vars{Children: after.children, Related: related}
+		if value, err := field.Value.Run(cr.served, vars); err == nil && value != nil {
+			after.status[field.Name] = plain(value)
+		}
+	}
+	return after
+}
+
+// changing returns the place of the first value that differs.
+func (f *family) changing(before, after output) diag.Position {
+	for i, r := range f.runs {
+		if r == nil {
+			continue
+		}
+		if path := firstChange(before.children[r.child.Name], after.children[r.child.Name]); path != nil {
+			if r.child.ForEach != nil {
+				path = path[1:]
+			}
+			return f.at(i, path...)
+		}
+	}
+	return f.d.Position(append([]string{"spec", "status"}, firstChange(before.status, after.status)...)...)
+}
+
+// firstChange returns the path of the first value that differs; nil if none does.
+func firstChange(a, b any) []string {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, is := b.(map[string]any); is {
+			all := maps.Clone(x)
+			maps.Copy(all, y)
+			for _, key := range source.SortedKeys(all) {
+				if path := firstChange(x[key], y[key]); path != nil {
+					return append([]string{key}, path...)
+				}
+			}
+			return nil
+		}
+	case []any:
+		if y, is := b.([]any); is && len(x) == len(y) {
+			for i := range x {
+				if path := firstChange(x[i], y[i]); path != nil {
+					return append([]string{strconv.Itoa(i)}, path...)
+				}
+			}
+			return nil
+		}
+	}
+	if reflect.DeepEqual(a, b) {
+		return nil
+	}
+	return []string{}
+}
+
+// plain returns a value as JSON has it.
+func plain(value any) any {
+	var out any
+	data, err := json.Marshal(value)
+	if err != nil || json.Unmarshal(data, &out) != nil {
+		return nil
+	}
+	return out
+}
