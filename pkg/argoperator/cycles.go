@@ -12,6 +12,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -65,11 +66,8 @@ func (m *making) read(sources []Source) *made {
 			if p == nil || m.child >= len(p.Children) {
 				continue
 			}
-			child, api := p.Children[m.child], p.API.Kind
-			from, _ := resource.New(resource.Kind{ // one with errors is reported elsewhere
-				Group: api.Group, Version: api.Version, Kind: api.Kind, Namespaced: api.Namespaced, Status: api.StatusSubresource,
-			}, d.Schema(d.WorkingVersion()))
-			return &made{child.Object, child.When, child.ForEach, api, from}
+			child := p.Children[m.child]
+			return &made{child.Object, child.When, child.ForEach, p.API.Kind, ownSchema(d, p)}
 		}
 	}
 	return &made{}
@@ -229,4 +227,13 @@ func (m *making) completed(of map[string]any) map[string]any {
 	}
 	of["metadata"] = metadata
 	return of
+}
+
+// ownSchema returns the schema of the custom resources of an operator; nil for one with errors, which are reported elsewhere.
+func ownSchema(d *definition.Definition, p *plan.Plan) *resource.Schema {
+	api := p.API.Kind
+	s, _ := resource.New(resource.Kind{
+		Group: api.Group, Version: api.Version, Kind: api.Kind, Namespaced: api.Namespaced, Status: api.StatusSubresource,
+	}, d.Schema(d.WorkingVersion()))
+	return s
 }

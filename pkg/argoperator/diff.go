@@ -106,6 +106,7 @@ func (r Result) Compare(earlier Baseline) (Comparison, error) {
 			return Comparison{}, err
 		}
 		out.Findings = append(out.Findings, wrong...)
+		out.Findings = append(out.Findings, o.changedOperator(earlier.operators)...)
 		out.Findings = append(out.Findings, o.changedChildren(earlier.operators)...)
 		changes, err := o.changedDefinition(earlier.operators)
 		if err != nil {

@@ -69,6 +69,7 @@ func (o Operator) changed(before Operator, was, is plan.Child) diag.List {
 	if i < 0 || old < 0 {
 		return nil
 	}
+	findings = append(findings, o.changedValues(was, is, i)...)
 	path := []string{"spec", "children", strconv.Itoa(i), "template"}
 	for _, part := range []struct {
 		name    string
@@ -90,21 +91,52 @@ func (o Operator) changed(before Operator, was, is plan.Child) diag.List {
 		return findings
 	}
 	from, to := before.definition.Operator.Spec.Children[old].Template, o.definition.Operator.Spec.Children[i].Template
+	pairs := append([][2]map[string]any{{from, to}}, o.examples(was, is)...)
 	for _, f := range schema.ImmutableFields(is.Kind.Group, is.Kind.Kind) {
-		if !refuses(f, from, to) {
+		n := slices.IndexFunc(pairs, func(pair [2]map[string]any) bool { return refuses(f, pair[0], pair[1]) })
+		if n < 0 {
 			continue
 		}
-		below := firstDifference(f.Fixed(from), f.Fixed(to))
+		below := firstDifference(f.Fixed(pairs[n][0]), f.Fixed(pairs[n][1]))
 		field := f.Path
 		if len(f.Free) > 0 && len(below) > 0 { // a part of it is mutable
 			field = append(slices.Clip(field), below[0])
 		}
+		hint := "keep the value; or replace the objects with update: Recreate"
+		if slices.Equal(f.Path, []string{"spec", "volumeClaimTemplates"}) {
+			hint += ", which keeps the claims, and makes empty ones for other names"
+		}
 		findings.Warn(o.definition.Position(slices.Concat(path, f.Path, below)...), diag.ImmutableField,
 			fmt.Sprintf("%s of %s is immutable, and child %s has another one: the API server rejects the update of objects that exist",
 				strings.Join(field, "."), article.With(is.Kind.Kind), is.Name),
-			"keep the value; or replace the objects with update: Recreate")
+			hint)
 	}
 	return findings
+}
+
+// examples returns objects of a child before and after the change, for the same custom resources: they show what variables
+// and parameters change.
+func (o Operator) examples(was, is plan.Child) [][2]map[string]any {
+	s := ownSchema(o.definition, o.plan)
+	if s == nil || is.ForEach != nil || was.Object.UsesOthers() || is.Object.UsesOthers() {
+		return nil
+	}
+	var out [][2]map[string]any
+	for _, sample := range []func() (map[string]any, error){s.Start, s.Full} {
+		var pair [2]map[string]any
+		resource, err := sample()
+		for i, of := range []plan.Child{was, is} {
+			if err == nil {
+				var object any
+				object, err = of.Object.Run(s.Defaulted(resource), expression.Vars{})
+				pair[i], _ = object.(map[string]any)
+			}
+		}
+		if err == nil {
+			out = append(out, pair)
+		}
+	}
+	return out
 }
 
 // refuses reports whether an immutable field of two templates differs. Of what an expression decides,

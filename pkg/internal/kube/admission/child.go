@@ -182,11 +182,11 @@ func warned(r *problem.Report, code string, errs field.ErrorList) {
 // remedy returns a hint for an error of the API server whose message does not
 // suggest the fix.
 func remedy(err *field.Error) string {
-	key := err.Field[strings.LastIndex(err.Field, ".")+1:]
+	key, isItem := lastStep(err.Field)
 	switch {
 	case err.Origin == builtin.OriginEnding: // the key may be there, with another value
 		return "write " + key + ": OnFailure or Never"
-	case err.Type == field.ErrorTypeRequired:
+	case err.Type == field.ErrorTypeRequired && !isItem:
 		return "add " + key
 	case err.Origin == builtin.OriginImage:
 		return "use [REGISTRY/]NAME[:TAG][@DIGEST] in lower case, for example ghcr.io/team/app:1.2"

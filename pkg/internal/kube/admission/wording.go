@@ -154,6 +154,17 @@ func typeHint(value any, want []string) string {
 	return ""
 }
 
+// lastStep returns the key at the end of a path, or tells that an item of a list is there.
+func lastStep(path string) (key string, isItem bool) {
+	segments := problem.Problem{Path: path}.Segments()
+	if len(segments) == 0 {
+		return "", false
+	}
+	key = segments[len(segments)-1]
+	_, err := strconv.Atoi(key)
+	return key, err == nil && strings.HasSuffix(path, "]")
+}
+
 // supportedHint returns the supported value that an unsupported one misspells, or the only one there is.
 func supportedHint(err *field.Error) string {
 	value := ""
@@ -161,11 +172,11 @@ func supportedHint(err *field.Error) string {
 		value = of.String()
 	}
 	values := supported(err)
-	key := err.Field[strings.LastIndex(err.Field, ".")+1:]
+	key, isItem := lastStep(err.Field)
 	switch {
 	case value == "":
 		return ""
-	case len(values) == 1 && !strings.HasSuffix(key, "]"):
+	case len(values) == 1 && !isItem:
 		return "write " + key + ": " + values[0]
 	}
 	return diag.DidYouMean(value, values, strings.ToLower)

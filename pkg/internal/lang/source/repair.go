@@ -43,7 +43,7 @@ const quoteIt = "quote the value"
 // no change of this line makes it legal, or if it can be indented in several ways.
 func repaired(lines []string, n int) (repair, bool) {
 	for _, fix := range []func([]string, int) []repair{
-		withoutTabs, quotedItems, separated, closed, quotedValue, aligned,
+		withoutTabs, quotedItems, quotedTexts, separated, closed, quotedValue, aligned,
 	} {
 		var fits []repair
 		for _, r := range fix(lines, n) {
@@ -233,6 +233,51 @@ func quotedItems(lines []string, n int) []repair {
 		return nil
 	}
 	return []repair{{line: fixed, at: firstDifference(line, fixed), advice: "quote an expression between { } or [ ]"}}
+}
+
+// itemKey matches a key between the braces of YAML.
+var itemKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[{,]\s*[\w-]+:\s+`) })
+
+// quotedTexts puts the values of keys between the braces of YAML in quotes that have brackets, braces or quotes in them.
+func quotedTexts(lines []string, n int) []repair {
+	line := lines[n]
+	begin, ok := value(line)
+	if !ok || !strings.ContainsRune("{[", rune(line[begin])) {
+		return nil
+	}
+	var b strings.Builder
+	rest := line
+	for key := itemKey().FindStringIndex(rest); key != nil; key = itemKey().FindStringIndex(rest) {
+		b.WriteString(rest[:key[1]])
+		rest = rest[key[1]:]
+		text := rest[:textEnd(rest)]
+		if strings.ContainsAny(text, `[]{}"'`) && !strings.ContainsRune("[{\"'", rune(text[0])) {
+			b.WriteString(Scalar(text, true, yaml.DoubleQuotedStyle))
+			rest = rest[len(text):]
+		}
+	}
+	fixed := b.String() + rest
+	return []repair{{line: fixed, at: firstDifference(line, fixed), advice: "quote the text", quotes: true}}
+}
+
+// textEnd returns the length of a value between braces: until one that closes no bracket of it, or until the next key.
+func textEnd(text string) int {
+	depth := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case strings.IndexByte("[{", c) >= 0:
+			depth++
+		case strings.IndexByte("]}", c) >= 0:
+			if depth--; depth < 0 {
+				return i
+			}
+		case c == ',' && depth == 0:
+			if at := itemKey().FindStringIndex(text[i:]); at != nil && at[0] == 0 {
+				return i
+			}
+		}
+	}
+	return len(text)
 }
 
 // quotedItem matches an item between braces or brackets that YAML reads as quoted.
