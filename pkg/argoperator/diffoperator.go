@@ -13,11 +13,14 @@ import (
 func (o Operator) changedOperator(earlier []Operator) diag.List {
 	var findings diag.List
 	for _, before := range earlier {
-		if before.Name == o.Name {
-			findings = append(findings, o.changedKind(before)...)
-			findings = append(findings, o.changedFinalizer(before)...)
-			findings = append(findings, o.removedPatches(before)...)
+		if before.Name != o.Name {
+			continue
 		}
+		other := o.changedKind(before)
+		if findings = append(findings, other...); len(other) == 0 {
+			findings = append(findings, o.changedFinalizer(before)...)
+		}
+		findings = append(findings, o.removedPatches(before)...)
 	}
 	return append(findings, o.changedName(earlier)...)
 }
@@ -25,15 +28,11 @@ func (o Operator) changedOperator(earlier []Operator) diag.List {
 // changedKind reports that the operator has another kind, and leaves the custom resources of the earlier one.
 func (o Operator) changedKind(before Operator) diag.List {
 	was, is := before.plan.API.Kind, o.plan.API.Kind
-	key, changed := "", ""
-	switch {
-	case was.Group != is.Group:
-		key, changed = "group", was.Group
-	case was.Kind != is.Kind:
-		key, changed = "kind", was.Kind
-	case was.Plural != is.Plural:
-		key, changed = "plural", was.Plural
-	default:
+	key, changed := "group", was.Group
+	if was.Group == is.Group {
+		key, changed = "plural", was.Plural // of the same plural, the CustomResourceDefinition shows the change
+	}
+	if was.Group == is.Group && was.Plural == is.Plural {
 		return nil
 	}
 	var findings diag.List
@@ -46,7 +45,7 @@ func (o Operator) changedKind(before Operator) diag.List {
 // changedFinalizer reports that custom resources have a finalizer that nothing removes any more.
 func (o Operator) changedFinalizer(before Operator) diag.List {
 	was, is := before.plan.Reconcile.Finalizer, o.plan.Reconcile.Finalizer
-	if was == "" || was == is || before.plan.API.Kind.Plural != o.plan.API.Kind.Plural {
+	if was == "" || was == is {
 		return nil
 	}
 	at, hint := o.definition.Position("spec"), "first delete the custom resources; or remove this finalizer from them by hand after the change"

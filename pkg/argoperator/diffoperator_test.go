@@ -55,7 +55,7 @@ spec:
 		"the finalizer": {[]string{"example.com/cleanup", "example.com/other"}, "nothing removes the finalizer example.com/cleanup"},
 		"none":          {[]string{"  finalizer: {name: example.com/cleanup}\n", "  finalizer: {}\n"}, "nothing removes the finalizer example.com/cleanup"},
 		"the group":     {[]string{"group: example.com", "group: example.org", "example.com/cleanup", "example.org/cleanup"}, "the group is another one than example.com"},
-		"the kind":      {[]string{"kind: App", "kind: Application"}, "the kind is another one than App"},
+		"the kind":      {[]string{"kind: App", "kind: Application"}, "the kind was renamed from App"},
 		"the plural":    {[]string{"plural: apps", "plural: applications"}, "the plural is another one than apps"},
 		"the name":      {[]string{"{name: app}", "{name: application}"}, "the operator was app"},
 		"a patch": {
