@@ -459,6 +459,15 @@ func userFields(cr map[string]any) map[string]any {
 			fields[key] = value
 		}
 	}
+	metadata := map[string]any{}
+	for _, key := range []string{"labels", "annotations"} {
+		if values, _ := schema.ValueAt(cr, "metadata", key).(map[string]any); len(values) > 0 {
+			metadata[key] = values
+		}
+	}
+	if len(metadata) > 0 {
+		fields["metadata"] = metadata
+	}
 	return fields
 }
 

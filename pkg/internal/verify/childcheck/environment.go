@@ -27,7 +27,7 @@ func (t *run) environments(cr customResource) []environment {
 	known := func(root string, value map[string]any) bool {
 		return !slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return !p.HasReads(root, value) })
 	}
-	if t.samples.schema == nil && !known(".", cr.served) {
+	if t.samples.schema == nil && t.readsUnknown(cr) {
 		return nil
 	}
 	children := map[string]any{}
@@ -46,6 +46,16 @@ func (t *run) environments(cr customResource) []environment {
 		{vars: expression.Vars{Children: children, Related: there}, unknown: !known("$related", there)},
 		{vars: expression.Vars{Children: children, Related: none}, note: without},
 	}
+}
+
+// readsUnknown reports whether the child reads a field that a sample lacks, and objects may have. What metadata lacks, some
+// objects lack.
+func (t *run) readsUnknown(cr customResource) bool {
+	return slices.ContainsFunc(t.programs(), func(p *expression.Program) bool {
+		return slices.ContainsFunc(p.Reads(), func(path []string) bool {
+			return (len(path) == 0 || path[0] != "metadata") && schema.ValueAt(cr.served, path...) == nil
+		})
+	})
 }
 
 // programs returns the child's expressions to check.

@@ -42,7 +42,13 @@ func (t *run) tryAll() {
 	s := t.samples
 	t.prepare()
 	if s.schema == nil {
-		t.likely = t.try(s.bare(), false).wanted
+		tried := []customResource{s.bare()}
+		if existing := t.d.Operator.Spec.API.Existing; existing != nil {
+			tried = s.bares(existing, t.reads)
+		}
+		for _, cr := range tried {
+			t.likely = t.try(cr, false).wanted || t.likely
+		}
 		return
 	}
 	for i, from := range s.plausible {
@@ -253,9 +259,6 @@ func (t *run) record(cr customResource, env environment, problems []childProblem
 
 // values returns the values of the fields that the child's expressions read, as text.
 func (t *run) values(cr customResource) string {
-	if t.samples.schema == nil {
-		return ""
-	}
 	var out strings.Builder
 	for _, path := range t.reads {
 		data, err := json.Marshal(schema.ValueAt(cr.served, path...))

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
@@ -111,6 +112,51 @@ func (s *samples) served(written map[string]any) customResource {
 // bare returns the sample of a kind whose fields are unknown.
 func (s *samples) bare() customResource {
 	return customResource{served: s.place.served(map[string]any{"apiVersion": s.api.APIVersion(), "kind": s.api.Kind}, s.api.Namespaced)}
+}
+
+// bares returns samples of a kind whose fields are unknown: with the labels and annotations that the selectors require, each
+// with a text and empty, and with all that are read.
+func (s *samples) bares(of *v1alpha1.Existing, read [][]string) []customResource {
+	var out []customResource
+	for _, text := range []string{"a", ""} {
+		cr := s.bare()
+		metadata, _ := cr.served["metadata"].(map[string]any)
+		for field, selector := range map[string]*v1alpha1.Selector{"labels": of.LabelSelector, "annotations": of.AnnotationSelector} {
+			if values := selected(selector, text); len(values) > 0 {
+				metadata[field] = values
+			}
+		}
+		out = append(out, cr)
+	}
+	for _, path := range read {
+		if path[0] == "metadata" && usersKey(path) {
+			if changed, ok := insert(out[0].served, path, "a"); ok {
+				full, _ := changed.(map[string]any)
+				out = append(out, customResource{served: full})
+			}
+		}
+	}
+	return out
+}
+
+// selected returns the keys that a selector requires.
+func selected(by *v1alpha1.Selector, text string) map[string]any {
+	out := map[string]any{}
+	if by == nil {
+		return out
+	}
+	for key, value := range by.MatchLabels {
+		out[key] = value
+	}
+	for _, r := range by.MatchExpressions {
+		switch {
+		case r.Operator == "Exists":
+			out[r.Key] = text
+		case r.Operator == "In" && len(r.Values) > 0:
+			out[r.Key] = r.Values[0]
+		}
+	}
+	return out
 }
 
 // withChild searches for a sample that has the child with as few changes as possible.
