@@ -18,6 +18,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
+const codeIgnoredField = "ignored-field"
+
 // Fixes of what Decode reports.
 const (
 	wrongTypeFix    = "write a value of the field's type"
@@ -44,11 +46,19 @@ func shapeRules() []Rule {
 		},
 		{
 			Code:    CodeUnknownManifestField,
-			Summary: "The kind has no such field.",
+			Summary: "The kind has no such field, or a field is misspelled.",
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
 				"applies a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
 			check: func(*inspection) {}, // reported by Decode
+		},
+		{
+			Code:    codeIgnoredField,
+			Warning: true,
+			Summary: "An object of Argo Events has a field that no field of its kind resembles, such as one of an older version.",
+			Why:     "kubectl applies the object without an error, and Argo Events ignores the field.",
+			Fix:     unknownFieldFix,
+			check:   func(*inspection) {}, // reported by Decode
 		},
 		{
 			Code:    codeNewerField,
