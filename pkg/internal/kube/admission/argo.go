@@ -51,7 +51,44 @@ func OnBus(r *problem.Report, code string, o argo.Objects, s *eventsv1.Sensor) {
 			return
 		}
 	}
-	r.Add(field.NewPath("spec"), code, "", "%v", wrong)
+	r.Add(wrongPart(s, buses[len(buses)-1], wrong), code, "", "%v", wrong)
+}
+
+// wrongPart returns the path of the dependency or the trigger with an error, or of the field of the trigger without which
+// there is none.
+func wrongPart(s *eventsv1.Sensor, bus *eventsv1.EventBus, wrong error) *field.Path {
+	at := field.NewPath("spec")
+	has := func(dependencies []eventsv1.EventDependency, trigger eventsv1.Trigger) bool {
+		one := &eventsv1.Sensor{Spec: eventsv1.SensorSpec{Dependencies: dependencies, Triggers: []eventsv1.Trigger{trigger}}}
+		err := eventsrules.Sensor(one, bus)
+		return err != nil && err.Error() == wrong.Error()
+	}
+	harmless := eventsv1.Trigger{Template: &eventsv1.TriggerTemplate{Name: "log", Log: &eventsv1.LogTrigger{}}}
+	for n := range s.Spec.Dependencies {
+		if has(s.Spec.Dependencies[n:n+1], harmless) {
+			return at.Child("dependencies").Index(n)
+		}
+	}
+	if has(s.Spec.Dependencies, harmless) {
+		return at
+	}
+	for n, t := range s.Spec.Triggers {
+		if !has(s.Spec.Dependencies, t) {
+			continue
+		}
+		at := at.Child("triggers").Index(n)
+		for name, part := range map[string]*eventsv1.Trigger{
+			"dlqTrigger": {Template: t.Template, Parameters: t.Parameters, Policy: t.Policy},
+			"policy":     {Template: t.Template, Parameters: t.Parameters, DlqTrigger: t.DlqTrigger, AtLeastOnce: t.AtLeastOnce},
+			"parameters": {Template: t.Template, Policy: t.Policy, DlqTrigger: t.DlqTrigger, AtLeastOnce: t.AtLeastOnce},
+		} {
+			if !has(s.Spec.Dependencies, *part) {
+				return at.Child(name)
+			}
+		}
+		return at
+	}
+	return at
 }
 
 // Workflows runs Argo's validation of every WorkflowTemplate.

@@ -50,7 +50,7 @@ func Groups() []Group {
 		{"Sensors: the content of events", filterRules()},
 		{"Sensors: triggers", triggerRules()},
 		{"Sensors: parameters", parameterRules()},
-		{"EventBuses", busRules()},
+		{"EventBuses", append(busRules(), versionRules()...)},
 		{"Workflows", workflowRules()},
 		{"Workflows: what runs", runtimeRules()},
 		{"Workflows that events start", eventDrivenRules()},
