@@ -51,42 +51,49 @@ func OnBus(r *problem.Report, code string, o argo.Objects, s *eventsv1.Sensor) {
 			return
 		}
 	}
-	r.Add(wrongPart(s, buses[len(buses)-1], wrong), code, "", "%v", wrong)
+	if !wrongParts(r, code, s, buses[len(buses)-1]) {
+		r.Add(field.NewPath("spec"), code, "", "%v", wrong)
+	}
 }
 
-// wrongPart returns the path of the dependency or the trigger with an error, or of the field of the trigger without which
-// there is none.
-func wrongPart(s *eventsv1.Sensor, bus *eventsv1.EventBus, wrong error) *field.Path {
-	at := field.NewPath("spec")
-	has := func(dependencies []eventsv1.EventDependency, trigger eventsv1.Trigger) bool {
-		one := &eventsv1.Sensor{Spec: eventsv1.SensorSpec{Dependencies: dependencies, Triggers: []eventsv1.Trigger{trigger}}}
-		err := eventsrules.Sensor(one, bus)
-		return err != nil && err.Error() == wrong.Error()
+// wrongParts reports why Argo Events would refuse the dependencies and the triggers of a Sensor, each on its own: its
+// validation of the whole stops at the first error.
+func wrongParts(r *problem.Report, code string, s *eventsv1.Sensor, bus *eventsv1.EventBus) bool {
+	legal := eventsv1.SensorSpec{
+		Dependencies: []eventsv1.EventDependency{{Name: "a", EventSourceName: "a", EventName: "a"}},
+		Triggers:     []eventsv1.Trigger{{Template: &eventsv1.TriggerTemplate{Name: "a", Log: &eventsv1.LogTrigger{}}}},
 	}
-	harmless := eventsv1.Trigger{Template: &eventsv1.TriggerTemplate{Name: "log", Log: &eventsv1.LogTrigger{}}}
+	before := len(r.Problems)
 	for n := range s.Spec.Dependencies {
-		if has(s.Spec.Dependencies[n:n+1], harmless) {
-			return at.Child("dependencies").Index(n)
+		one := &eventsv1.Sensor{Spec: eventsv1.SensorSpec{Dependencies: s.Spec.Dependencies[n : n+1], Triggers: legal.Triggers}}
+		if err := eventsrules.Sensor(one, bus); err != nil {
+			r.Add(field.NewPath("spec", "dependencies").Index(n), code, "", "%v", err)
 		}
-	}
-	if has(s.Spec.Dependencies, harmless) {
-		return at
 	}
 	for n, t := range s.Spec.Triggers {
-		if !has(s.Spec.Dependencies, t) {
-			continue
+		validate := func(t eventsv1.Trigger) error {
+			return eventsrules.Sensor(&eventsv1.Sensor{Spec: eventsv1.SensorSpec{
+				Dependencies: legal.Dependencies, Triggers: []eventsv1.Trigger{t},
+			}}, bus)
 		}
-		at := at.Child("triggers").Index(n)
-		for name, part := range map[string]*eventsv1.Trigger{
-			"dlqTrigger": {Template: t.Template, Parameters: t.Parameters, Policy: t.Policy},
-			"policy":     {Template: t.Template, Parameters: t.Parameters, DlqTrigger: t.DlqTrigger, AtLeastOnce: t.AtLeastOnce},
-			"parameters": {Template: t.Template, Policy: t.Policy, DlqTrigger: t.DlqTrigger, AtLeastOnce: t.AtLeastOnce},
-		} {
-			if !has(s.Spec.Dependencies, *part) {
-				return at.Child(name)
-			}
+		if err := validate(t); err != nil {
+			r.Add(wrongField(field.NewPath("spec", "triggers").Index(n), t, validate), code, "", "%v", err)
 		}
-		return at
+	}
+	return len(r.Problems) > before
+}
+
+// wrongField returns the field of a trigger without which it has no error; that of the trigger if there is none.
+func wrongField(at *field.Path, t eventsv1.Trigger, validate func(eventsv1.Trigger) error) *field.Path {
+	withoutDeadLetter, withoutPolicy, withoutParameters := t, t, t
+	withoutDeadLetter.DlqTrigger, withoutPolicy.Policy, withoutParameters.Parameters = nil, nil, nil
+	switch {
+	case t.DlqTrigger != nil && validate(withoutDeadLetter) == nil:
+		return at.Child("dlqTrigger")
+	case t.Policy != nil && validate(withoutPolicy) == nil:
+		return at.Child("policy")
+	case len(t.Parameters) > 0 && validate(withoutParameters) == nil:
+		return at.Child("parameters")
 	}
 	return at
 }

@@ -222,7 +222,8 @@ func (i *inspection) exprFilter(at *field.Path, e eventsv1.ExprFilter) {
 	}
 	for _, name := range expression.Vars() {
 		if !slices.Contains(names, name) {
-			if strings.ContainsAny(name, `"',`) { // in brackets, which are for names with blanks
+			listed, _ := regexp.MatchString(`\bin\s*\[`+regexp.QuoteMeta(name)+`\]`, e.Expr)
+			if listed || strings.ContainsAny(name, `"',`) { // brackets are for names with blanks
 				i.reportHint(at.Child("expr"), listHint(name), "brackets make no list: no field is called %s", name)
 				continue
 			}
