@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -51,19 +52,20 @@ func OnBus(r *problem.Report, code string, o argo.Objects, s *eventsv1.Sensor) {
 			return
 		}
 	}
-	if !wrongParts(r, code, s, buses[len(buses)-1]) {
-		r.Add(field.NewPath("spec"), code, "", "%v", wrong)
+	before := len(r.Problems)
+	wrongParts(r, code, s, buses[len(buses)-1])
+	if !slices.ContainsFunc(r.Problems[before:], func(p problem.Problem) bool { return p.Message == wrong.Error() }) {
+		r.Add(field.NewPath("spec"), code, "", "%v", wrong) // of no single part
 	}
 }
 
 // wrongParts reports why Argo Events would refuse the dependencies and the triggers of a Sensor, each on its own: its
 // validation of the whole stops at the first error.
-func wrongParts(r *problem.Report, code string, s *eventsv1.Sensor, bus *eventsv1.EventBus) bool {
+func wrongParts(r *problem.Report, code string, s *eventsv1.Sensor, bus *eventsv1.EventBus) {
 	legal := eventsv1.SensorSpec{
 		Dependencies: []eventsv1.EventDependency{{Name: "a", EventSourceName: "a", EventName: "a"}},
 		Triggers:     []eventsv1.Trigger{{Template: &eventsv1.TriggerTemplate{Name: "a", Log: &eventsv1.LogTrigger{}}}},
 	}
-	before := len(r.Problems)
 	for n := range s.Spec.Dependencies {
 		one := &eventsv1.Sensor{Spec: eventsv1.SensorSpec{Dependencies: s.Spec.Dependencies[n : n+1], Triggers: legal.Triggers}}
 		if err := eventsrules.Sensor(one, bus); err != nil {
@@ -80,7 +82,6 @@ func wrongParts(r *problem.Report, code string, s *eventsv1.Sensor, bus *eventsv
 			r.Add(wrongField(field.NewPath("spec", "triggers").Index(n), t, validate), code, "", "%v", err)
 		}
 	}
-	return len(r.Problems) > before
 }
 
 // wrongField returns the field of a trigger without which it has no error; that of the trigger if there is none.

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,5 +141,20 @@ func TestLuaFilters(t *testing.T) {
 		if got := errorsOf(t, fmt.Sprintf(text, script)) == ""; got != legal {
 			t.Errorf("%s: legal %v, want %v", script, got, legal)
 		}
+	}
+}
+
+// TestSensorErrors requires that each dependency and trigger that Argo Events refuses has its own error.
+func TestSensorErrors(t *testing.T) {
+	const text = "apiVersion: argoproj.io/v1alpha1\nkind: Sensor\nmetadata: {name: s}\nspec:\n  dependencies:\n" +
+		"  - {name: d, eventSourceName: s, eventName: e, filters: {time: {start: '09:00', stop: '10:00:00'}}}\n  triggers:\n" +
+		"  - template: {name: t, slack: {channel: c}}\n  - template: {name: u, log: {}}\n    atLeastOnce: true\n" +
+		"    dlqTrigger: {template: {name: v, log: {}}}\n"
+	var lines []int
+	for _, f := range lintText(t, "x.yaml", text, nil).Only(diag.Error) {
+		lines = append(lines, f.Line)
+	}
+	if want := []int{6, 8, 11}; !slices.Equal(lines, want) {
+		t.Errorf("errors in the lines %v, want %v", lines, want)
 	}
 }
