@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -51,7 +52,51 @@ func OnBus(r *problem.Report, code string, o argo.Objects, s *eventsv1.Sensor) {
 			return
 		}
 	}
-	r.Add(field.NewPath("spec"), code, "", "%v", wrong)
+	before := len(r.Problems)
+	wrongParts(r, code, s, buses[len(buses)-1])
+	if !slices.ContainsFunc(r.Problems[before:], func(p problem.Problem) bool { return p.Message == wrong.Error() }) {
+		r.Add(field.NewPath("spec"), code, "", "%v", wrong) // of no single part
+	}
+}
+
+// wrongParts reports why Argo Events would refuse the dependencies and the triggers of a Sensor, each on its own: its
+// validation of the whole stops at the first error.
+func wrongParts(r *problem.Report, code string, s *eventsv1.Sensor, bus *eventsv1.EventBus) {
+	legal := eventsv1.SensorSpec{
+		Dependencies: []eventsv1.EventDependency{{Name: "a", EventSourceName: "a", EventName: "a"}},
+		Triggers:     []eventsv1.Trigger{{Template: &eventsv1.TriggerTemplate{Name: "a", Log: &eventsv1.LogTrigger{}}}},
+	}
+	for n := range s.Spec.Dependencies {
+		one := &eventsv1.Sensor{Spec: eventsv1.SensorSpec{Dependencies: s.Spec.Dependencies[n : n+1], Triggers: legal.Triggers}}
+		if err := eventsrules.Sensor(one, bus); err != nil {
+			r.Add(field.NewPath("spec", "dependencies").Index(n), code, "", "%v", err)
+		}
+	}
+	for n, t := range s.Spec.Triggers {
+		validate := func(t eventsv1.Trigger) error {
+			return eventsrules.Sensor(&eventsv1.Sensor{Spec: eventsv1.SensorSpec{
+				Dependencies: legal.Dependencies, Triggers: []eventsv1.Trigger{t},
+			}}, bus)
+		}
+		if err := validate(t); err != nil {
+			r.Add(wrongField(field.NewPath("spec", "triggers").Index(n), t, validate), code, "", "%v", err)
+		}
+	}
+}
+
+// wrongField returns the field of a trigger without which it has no error; that of the trigger if there is none.
+func wrongField(at *field.Path, t eventsv1.Trigger, validate func(eventsv1.Trigger) error) *field.Path {
+	withoutDeadLetter, withoutPolicy, withoutParameters := t, t, t
+	withoutDeadLetter.DlqTrigger, withoutPolicy.Policy, withoutParameters.Parameters = nil, nil, nil
+	switch {
+	case t.DlqTrigger != nil && validate(withoutDeadLetter) == nil:
+		return at.Child("dlqTrigger")
+	case t.Policy != nil && validate(withoutPolicy) == nil:
+		return at.Child("policy")
+	case len(t.Parameters) > 0 && validate(withoutParameters) == nil:
+		return at.Child("parameters")
+	}
+	return at
 }
 
 // Workflows runs Argo's validation of every WorkflowTemplate.

@@ -122,6 +122,19 @@ func Values(r *problem.Report, object manifest.Object) {
 	}))
 }
 
+// Builtin returns what the API server refuses in the values of an object of a built-in kind in JSON; nothing of another
+// kind, or of one that cannot be decoded.
+func Builtin(kind schema.GroupVersionKind, data []byte) []problem.Problem {
+	typed, err := scheme.Scheme.New(kind)
+	object, ok := typed.(manifest.Object)
+	if err != nil || !ok || json.Unmarshal(data, object) != nil {
+		return nil
+	}
+	r := problem.About(object)
+	Values(r, object)
+	return r.Problems
+}
+
 // final marks the problems after which the API server does not look at the values.
 func final(r *problem.Report) {
 	for i := range r.Problems {

@@ -31,16 +31,24 @@ func ResourceEntry(r *problem.Report, code string, at *field.Path, e eventsv1.Re
 }
 
 // CalendarEntry reports why Argo Events would refuse a calendar, which restates its
-// validation.
+// validation, or accepts it although its pod then sends events in an endless loop.
 func CalendarEntry(r *problem.Report, code string, at *field.Path, e eventsv1.CalendarEventSource) {
 	switch {
 	case e.Schedule != "":
-		if _, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(e.Schedule); err != nil {
+		schedule, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(e.Schedule)
+		switch {
+		case err != nil:
 			r.Add(at.Child("schedule"), code, `five fields, such as "0 6 * * *"`, "%v", err)
+		case schedule.Next(time.Unix(0, 0).UTC()).IsZero():
+			r.Add(at.Child("schedule"), code, "write a day that one of the months has",
+				"no date matches %s, and the pod then sends events without a pause", e.Schedule)
 		}
 	case e.Interval != "":
-		if _, err := time.ParseDuration(e.Interval); err != nil {
+		switch interval, err := time.ParseDuration(e.Interval); {
+		case err != nil:
 			r.Add(at.Child("interval"), code, "a duration such as 15s", "%q is no duration", e.Interval)
+		case interval < time.Second:
+			r.Add(at.Child("interval"), code, "write 1s or more", "with less than a second, the pod sends events without a pause")
 		}
 	default:
 		r.Add(at, code, "set schedule or interval", "must have either schedule or interval")

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 
@@ -215,19 +216,24 @@ func (t Trigger) ObjectParameters() []Parameter {
 // leaks its connection until the timeout.
 const MaxHTTPTimeout = 10
 
-// UnreadableAmounts returns the numbers of the retryStrategy that Argo Events cannot read, by
-// field. It accepts quoted numbers and then drops every event.
-func (t Trigger) UnreadableAmounts() map[string]string {
+// UnreadableAmounts returns what Argo Events cannot read in a backoff, by field. It accepts such a value, and
+// then fails before the first attempt: a retryStrategy with one drops every event.
+func UnreadableAmounts(b *eventsv1.Backoff) map[string]string {
 	out := map[string]string{}
-	if t.RetryStrategy == nil {
+	if b == nil {
 		return out
 	}
-	for name, amount := range map[string]*eventsv1.Amount{"factor": t.RetryStrategy.Factor, "jitter": t.RetryStrategy.Jitter} {
+	for name, amount := range map[string]*eventsv1.Amount{"factor": b.Factor, "jitter": b.Jitter} {
 		if amount == nil {
 			continue
 		}
 		if _, err := strconv.ParseFloat(string(amount.Value), 64); err != nil {
-			out[name] = string(amount.Value)
+			out[name] = string(amount.Value) + " is not a number"
+		}
+	}
+	if d := b.Duration; d != nil && d.Type == eventsv1.String {
+		if _, err := time.ParseDuration(d.StrVal); err != nil {
+			out["duration"] = fmt.Sprintf("%q is no duration", d.StrVal)
 		}
 	}
 	return out

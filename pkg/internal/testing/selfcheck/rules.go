@@ -107,8 +107,8 @@ func delivery(o objects) []problem.Problem {
 			if !t.DeadLetter {
 				checkDeadLetter(r, t)
 			}
-			for name, value := range t.UnreadableAmounts() {
-				r.Add(t.Path.Child("retryStrategy", name), codeRetry, "", "%s is not a number: every event would be dropped", value)
+			for name, why := range argo.UnreadableAmounts(t.RetryStrategy) {
+				r.Add(t.Path.Child("retryStrategy", name), codeRetry, "", "%s: every event would be dropped", why)
 			}
 			checkTrigger(r, o, s, t)
 		}

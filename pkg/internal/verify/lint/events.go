@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"maps"
-	"net/http"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +14,9 @@ import (
 	"time"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
-	"github.com/expr-lang/expr/ast"
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
+	operators "k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -46,7 +46,7 @@ func eventRules() []Rule {
 			Code:    "incomplete-event-source",
 			Summary: "An event of an EventSource lacks a field that its type needs, or two fields exclude each other.",
 			Why:     "Argo Events rejects the EventSource after kubectl has applied it: the error is only in its status.",
-			Fix:     "add the field",
+			Fix:     "correct the field",
 			check:   on(incompleteSources),
 		},
 		{
@@ -63,6 +63,14 @@ func eventRules() []Rule {
 			Why:     "The service rejects the name, or no event arrives.",
 			Fix:     "correct the name",
 			check:   on(unknownEventNames),
+		},
+		{
+			Code:    "inactive-webhook",
+			Warning: true,
+			Summary: "A source of type github creates an inactive webhook.",
+			Why:     "GitHub sends nothing to an inactive webhook, and Argo Events never activates one that exists.",
+			Fix:     "add active: true, and delete a webhook that was created without it",
+			check:   on(inactiveHooks),
 		},
 		{
 			Code:    "shared-endpoint",
@@ -92,6 +100,9 @@ func unknownResources(i *inspection, s *eventsv1.EventSource) {
 		case e.Resource == "" || strings.Contains(e.Resource+e.Group+e.Version, "{{"):
 		case group == "core" || group == "v1":
 			i.reportHint(at.Child("group"), `write group: ""`, "the core API group has no name")
+		case strings.Contains(group, "/"):
+			name, version, _ := strings.Cut(group, "/")
+			i.reportHint(at.Child("group"), "write group: "+name+", and version: "+version, "the group %s has a version", group)
 		case strings.Contains(e.Version, "/"):
 			i.reportHint(at.Child("version"), "write the group and the version separately", "the version %s has a group", e.Version)
 		case e.Resource != strings.ToLower(e.Resource) || kinds != nil && !slices.ContainsFunc(kinds, func(k schema.BuiltinKind) bool {
@@ -137,14 +148,13 @@ func invalidResourceFilters(i *inspection, s *eventsv1.EventSource) {
 			continue
 		}
 		of := i.watchedType(e)
+		i.phases(field.NewPath("spec", "resource").Key(name).Child("filter", "labels"), e)
 		for n, f := range e.Filter.Fields {
 			at := field.NewPath("spec", "resource").Key(name).Child("filter", "fields").Index(n)
 			if f.Operation == "" { // invalid-manifest reports others
 				i.reportHint(at, "add operation: ==", "a field without an operation lets no object pass")
 			}
-			if _, err := regexp.Compile(f.Value); err != nil {
-				i.report(at.Child("value"), "%v", err)
-			}
+			i.pattern(at.Child("value"), f.Value)
 			if why := badPath(f.Key); why != "" {
 				i.reportHint(at.Child("key"), pathHint(f.Key), "%s", why)
 				continue
@@ -158,6 +168,26 @@ func invalidResourceFilters(i *inspection, s *eventsv1.EventSource) {
 					"%s: %s has no field %s", f.Key, argo.Qualified(e.Group, e.Resource), missing)
 			} else if notText(is) {
 				i.reportHint(at.Child("key"), "filter in the Sensor", "%s is %s, and the filter compares texts", f.Key, describe(is))
+			}
+		}
+	}
+}
+
+// phases reports values that the label with the phase of a Workflow never has.
+func (i *inspection) phases(at *field.Path, e eventsv1.ResourceEventSource) {
+	known := []string{
+		string(wfv1.WorkflowPending), string(wfv1.WorkflowRunning), string(wfv1.WorkflowSucceeded), string(wfv1.WorkflowFailed),
+		string(wfv1.WorkflowError),
+	}
+	for n, l := range e.Filter.Labels {
+		excludes := slices.Contains([]operators.Operator{operators.NotEquals, operators.NotIn}, operators.Operator(l.Operation))
+		if e.Group != argo.Group || e.Resource != "workflows" || l.Key != common.LabelKeyPhase || excludes || fromTemplate(l.Value) {
+			continue
+		}
+		for _, value := range strings.Split(l.Value, ",") {
+			if value != "" && !slices.Contains(known, value) {
+				hint := cmp.Or(diag.DidYouMean(value, known, strings.ToLower), "use "+strings.Join(known, ", "))
+				i.reportHint(at.Index(n).Child("value"), hint, "a Workflow has no phase %s", value)
 			}
 		}
 	}
@@ -243,21 +273,17 @@ var (
 
 // need checks one of the needs of an event.
 func (i *inspection) need(of *namedEvent, entry reflect.Value, need string) {
-	place := func(name string) *field.Path {
-		steps := strings.Split(name, ".")
-		return of.path.Child(steps[0], steps[1:]...)
-	}
 	if m := listed().FindStringSubmatch(need); m != nil {
 		known := strings.Split(m[2], ",")
 		if text := textOf(entry, m[1]); text != "" && !slices.Contains(known, text) && !strings.Contains(text, "{{") {
 			hint := cmp.Or(diag.DidYouMean(text, known, strings.ToLower), "use "+strings.Join(known, ", "))
-			i.reportHint(place(m[1]), hint, "%s cannot be %s", m[1], text)
+			i.reportHint(of.at(m[1]), hint, "%s cannot be %s", m[1], text)
 		}
 		return
 	}
 	if m := excluded().FindStringSubmatch(need); m != nil {
 		if isSet(entry, m[1]) && isSet(entry, m[2]) {
-			i.reportHint(place(m[2]), "remove one of the two", "%s and %s exclude each other", m[1], m[2])
+			i.reportHint(of.at(m[2]), "remove one of the two", "%s and %s exclude each other", m[1], m[2])
 		}
 		return
 	}
@@ -266,7 +292,7 @@ func (i *inspection) need(of *namedEvent, entry reflect.Value, need string) {
 		if !isSet(entry, m[1]) {
 			return
 		}
-		where, who, need = place(m[1]), m[1], m[2]
+		where, who, need = of.at(m[1]), m[1], m[2]
 	}
 	names := strings.Split(need, "|")
 	if text := strings.Join(names, " or "); !slices.ContainsFunc(names, func(name string) bool { return isSet(entry, name) }) {
@@ -305,6 +331,14 @@ func webhookOf(of *namedEvent, entry reflect.Value) reflect.Value {
 		return hook.Elem()
 	}
 	return reflect.Value{}
+}
+
+// hookPath returns the path of the settings of the server of an event.
+func hookPath(of *namedEvent) *field.Path {
+	if of.kind == "webhook" {
+		return of.path
+	}
+	return of.path.Child("webhook")
 }
 
 // tlsOf checks the settings of TLS, which all types have in common.
@@ -371,100 +405,7 @@ func (i *inspection) watched(at *field.Path, c eventsv1.WatchPathConfig) {
 	case c.Path != "" && path.IsAbs(c.Path):
 		i.reportHint(at.Child("path"), "write "+strings.TrimLeft(c.Path, "/"), "the path is not relative to the directory")
 	}
-	if _, err := regexp.Compile(c.PathRegexp); err != nil {
-		i.report(at.Child("pathRegexp"), "%v", err)
-	}
-}
-
-// silentSources reports settings that Argo Events accepts, and with which no event arrives.
-func silentSources(i *inspection, s *eventsv1.EventSource) {
-	i.deafPorts(s)
-	for of, entry := range entriesOf(s) {
-		if hook := webhookOf(of, entry); hook.IsValid() && slices.Contains(withoutBearer, of.kind) && isSet(hook, "authSecret") {
-			i.reportHint(of.path.Child("webhook", "authSecret"), "remove it, and set the secret with which the service signs its requests",
-				"%s sends no bearer token, so each request is rejected", of.kind)
-		}
-		if filter := textOf(entry, "filter.expression"); filter != "" {
-			i.sourceFilter(of, filter)
-		}
-		switch e := entry.Interface().(type) {
-		case eventsv1.S3Artifact:
-			if strings.Contains(e.Endpoint, "://") {
-				_, host, _ := strings.Cut(e.Endpoint, "://")
-				i.reportHint(of.path.Child("endpoint"), "write "+host+", and insecure: true for a server without TLS",
-					"an endpoint is a host and a port, without a scheme")
-			}
-		case eventsv1.SQSEventSource:
-			if strings.Contains(e.Queue, "/") {
-				i.reportHint(of.path.Child("queue"), "write "+e.Queue[strings.LastIndex(e.Queue, "/")+1:],
-					"queue is the name of the queue, not its URL")
-			}
-		case eventsv1.WebhookEventSource:
-			if m := strings.ToUpper(e.Method); m != "" && m != "GET" && m != "POST" && !strings.Contains(m, "{{") {
-				i.reportHint(of.path.Child("method"), "use POST or GET", "the server rejects each request of method %s", e.Method)
-			}
-		case eventsv1.FileEventSource:
-			if c := e.WatchPathConfig; c.Path != "" && c.Directory != "" && !strings.HasSuffix(c.Directory, "/") &&
-				!strings.Contains(c.Directory, "{{") {
-				i.reportHint(of.path.Child("watchPathConfig", "directory"), "write "+c.Directory+"/",
-					"the path is compared with what follows the directory, and that begins with /")
-			}
-		}
-	}
-}
-
-// sourceFilter checks the expression with which a pod of an EventSource filters events.
-func (i *inspection) sourceFilter(of *namedEvent, text string) {
-	at := of.path.Child("filter", "expression")
-	tree, err := parsed(text)
-	if err != nil {
-		i.report(at, "%v", err)
-		return
-	}
-	ast.Walk(&tree.Node, visitor(func(n ast.Node) {
-		member, _ := n.(*ast.MemberNode)
-		if member == nil {
-			return
-		}
-		root, _ := member.Node.(*ast.IdentifierNode)
-		name, _ := member.Property.(*ast.StringNode)
-		if root == nil || name == nil || root.Value != httpHeaders[of.kind] {
-			return
-		}
-		if canonical := http.CanonicalHeaderKey(name.Value); canonical != name.Value {
-			i.reportHint(at, "write "+canonical, "the header %s is called %s here", name.Value, canonical)
-		}
-	}))
-}
-
-// withoutBearer are the services that sign their requests, and cannot send the bearer token of authSecret.
-var withoutBearer = []string{"github", "slack", "sns", "stripe"}
-
-// deafPorts reports ports of the Service on whose target no server of the EventSource listens.
-func (i *inspection) deafPorts(s *eventsv1.EventSource) {
-	if s.Spec.Service == nil {
-		return
-	}
-	listens := []string{"metrics", strconv.Itoa(eventsv1.EventSourceMetricsPort)}
-	for of, entry := range entriesOf(s) {
-		if port := textOf(webhookOf(of, entry), "port"); port != "" {
-			listens = append(listens, port)
-		}
-	}
-	if strings.Contains(strings.Join(listens, ""), "{{") {
-		return
-	}
-	for n, p := range s.Spec.Service.Ports {
-		at, target := field.NewPath("spec", "service", "ports").Index(n), p.TargetPort.String()
-		if target == "0" {
-			at, target = at.Child("port"), strconv.Itoa(int(p.Port))
-		} else {
-			at = at.Child("targetPort")
-		}
-		if !slices.Contains(listens, target) {
-			i.reportHint(at, "write the port of one of the events", "no server of the EventSource listens on port %s", target)
-		}
-	}
+	i.pattern(at.Child("pathRegexp"), c.PathRegexp)
 }
 
 // mixedStrategies reports types that Argo Events does not run in one Deployment.
@@ -603,6 +544,14 @@ func unknownEventNames(i *inspection, s *eventsv1.EventSource) {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.Minio)) {
 		for n, event := range s.Spec.Minio[name].Events {
 			check(field.NewPath("spec", "minio").Key(name).Child("events").Index(n), event, minioEvents, "MinIO")
+		}
+	}
+}
+
+func inactiveHooks(i *inspection, s *eventsv1.EventSource) {
+	for _, name := range slices.Sorted(maps.Keys(s.Spec.Github)) {
+		if e := s.Spec.Github[name]; e.NeedToCreateHooks() && !e.Active {
+			i.report(field.NewPath("spec", "github").Key(name), "the webhook is created inactive")
 		}
 	}
 }

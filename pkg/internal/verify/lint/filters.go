@@ -18,8 +18,6 @@ import (
 	"github.com/Masterminds/sprig/v3"
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	"github.com/itchyny/gojq"
-	"github.com/yuin/gopher-lua/ast"
-	"github.com/yuin/gopher-lua/parse"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -80,11 +78,16 @@ func invalidFilters(i *inspection, s *eventsv1.Sensor) {
 		if f.Script == "" {
 			return
 		}
-		if chunk, err := lua(f.Script); err != nil {
+		chunk, err := lua(f.Script)
+		switch name := unknownGlobal(chunk); {
+		case err != nil:
 			i.report(at.Child("script"), "%v", err)
-		} else if !returns(chunk) {
-			i.reportHint(at.Child("script"), "return a boolean: return event.body.a == 1",
-				"the script returns nothing, so it drops each event")
+		case len(returned(chunk)) == 0:
+			i.reportHint(at.Child("script"), returnBoolean, "the script returns nothing, so it drops each event")
+		case !slices.ContainsFunc(returned(chunk), mayBeTrue):
+			i.reportHint(at.Child("script"), returnBoolean, "the script never returns true, so it drops each event")
+		case name != "":
+			i.reportHint(at.Child("script"), "write event, which has the fields of the event", "the script has no variable %s", name)
 		}
 	})
 }
@@ -152,9 +155,7 @@ func (i *inspection) dataFilter(at *field.Path, f eventsv1.DataFilter) {
 		i.comparator(at, f, eventsv1.GreaterThan, eventsv1.GreaterThanOrEqualTo, eventsv1.LessThan, eventsv1.LessThanOrEqualTo)
 	case eventsv1.JSONTypeString:
 		for n, value := range f.Value {
-			if _, err := syntax.Parse(value, syntax.Perl); err != nil {
-				i.reportHint(values.Index(n), "the value is a regular expression; escape "+regexp.QuoteMeta(value), "%v", err)
-			}
+			i.pattern(values.Index(n), value)
 		}
 		i.comparator(at, f)
 	default:
@@ -166,6 +167,22 @@ func (i *inspection) dataFilter(at *field.Path, f eventsv1.DataFilter) {
 		i.reportHint(at.Child("type"), hint, "there is no type %q", f.Type)
 	}
 }
+
+// pattern reports a text that is no regular expression.
+func (i *inspection) pattern(at *field.Path, text string) {
+	_, err := syntax.Parse(text, syntax.Perl)
+	if err == nil {
+		return
+	}
+	hint := "the value is a regular expression; write " + regexp.QuoteMeta(text)
+	if wrong := (*syntax.Error)(nil); errors.As(err, &wrong) && wrong.Code == syntax.ErrMissingRepeatArgument {
+		hint = "the value is a regular expression; write ^" + globs.Replace(regexp.QuoteMeta(text)) + "$"
+	}
+	i.reportHint(at, hint, "%v", err)
+}
+
+// globs turns the quoted wildcards of file names into regular expressions.
+var globs = strings.NewReplacer(`\*`, ".*", `\?`, ".")
 
 // comparator checks a comparator: != and = always apply.
 func (i *inspection) comparator(at *field.Path, f eventsv1.DataFilter, more ...eventsv1.Comparator) {
@@ -205,6 +222,11 @@ func (i *inspection) exprFilter(at *field.Path, e eventsv1.ExprFilter) {
 	}
 	for _, name := range expression.Vars() {
 		if !slices.Contains(names, name) {
+			listed, _ := regexp.MatchString(`\bin\s*\[`+regexp.QuoteMeta(name)+`\]`, e.Expr)
+			if listed || strings.ContainsAny(name, `"',`) { // brackets are for names with blanks
+				i.reportHint(at.Child("expr"), listHint(name), "brackets make no list: no field is called %s", name)
+				continue
+			}
 			hint := diag.DidYouMean(name, names, strings.ToLower)
 			if hint == "" {
 				hint = "add it to fields, or quote a text: '" + name + "'"
@@ -212,6 +234,22 @@ func (i *inspection) exprFilter(at *field.Path, e eventsv1.ExprFilter) {
 			i.reportHint(at.Child("expr"), hint, "no field is called %s", name)
 		}
 	}
+}
+
+// listHint returns how govaluate reads a list: one of a single element is the element.
+func listHint(elements string) string {
+	var list []string
+	for _, e := range strings.Split(elements, ",") {
+		e = strings.TrimSpace(e)
+		if _, err := strconv.ParseFloat(e, 64); err != nil && !strings.ContainsAny(e, `"'`) {
+			e = strconv.Quote(e)
+		}
+		list = append(list, e)
+	}
+	if len(list) == 1 {
+		return "write == " + list[0]
+	}
+	return "write in (" + strings.Join(list, ", ") + ")"
 }
 
 // brackets matches an index in the form of JavaScript.
@@ -243,8 +281,15 @@ func pathHint(path string) string {
 
 // parseTemplate compiles a text template as a Sensor does.
 func parseTemplate(name, text string) error {
-	_, err := texttemplate.New(name).Funcs(templateFunctions()).Parse(text)
-	return err
+	if _, err := texttemplate.New(name).Funcs(templateFunctions()).Parse(text); err != nil {
+		return err
+	}
+	for _, path := range fieldsRead(text) {
+		if path[0] != "Input" {
+			return fmt.Errorf("there is no .%[1]s: the event is .Input, so write .Input.%[1]s", strings.Join(path, "."))
+		}
+	}
+	return nil
 }
 
 // templateFunctions are the functions that a text template of a Sensor can call.
@@ -252,11 +297,21 @@ var templateFunctions = sync.OnceValue(sprig.FuncMap)
 
 // fieldOfInput returns a field of .Input that a template always evaluates; "" if there is none.
 func fieldOfInput(text string) string {
+	for _, path := range fieldsRead(text) {
+		if len(path) > 1 && path[0] == "Input" {
+			return strings.Join(path[1:], ".")
+		}
+	}
+	return ""
+}
+
+// fieldsRead returns the paths of the fields that a template always evaluates.
+func fieldsRead(text string) [][]string {
 	parsed, err := texttemplate.New("template").Funcs(templateFunctions()).Parse(text)
 	if err != nil || parsed.Tree == nil {
-		return ""
+		return nil
 	}
-	found := ""
+	var found [][]string
 	var look func(n parsetree.Node)
 	look = func(n parsetree.Node) {
 		switch n := n.(type) {
@@ -269,46 +324,13 @@ func fieldOfInput(text string) string {
 				}
 			}
 		case *parsetree.FieldNode:
-			if len(n.Ident) > 1 && n.Ident[0] == "Input" {
-				found = cmp.Or(found, strings.Join(n.Ident[1:], "."))
-			}
+			found = append(found, n.Ident)
 		}
 	}
 	for _, n := range parsed.Tree.Root.Nodes {
 		look(n)
 	}
 	return found
-}
-
-func lua(script string) ([]ast.Stmt, error) {
-	chunk, err := parse.Parse(strings.NewReader(script), "script")
-	if wrong := (*parse.Error)(nil); errors.As(err, &wrong) {
-		return nil, fmt.Errorf("not Lua, in line %d at %q: %s", max(wrong.Pos.Line, 1), wrong.Token, wrong.Message)
-	}
-	return chunk, err
-}
-
-// returns reports whether a script returns something outside of its functions.
-func returns(chunk []ast.Stmt) bool {
-	return slices.ContainsFunc(chunk, func(s ast.Stmt) bool {
-		switch s := s.(type) {
-		case *ast.ReturnStmt:
-			return len(s.Exprs) > 0
-		case *ast.IfStmt:
-			return returns(s.Then) || returns(s.Else)
-		case *ast.DoBlockStmt:
-			return returns(s.Stmts)
-		case *ast.WhileStmt:
-			return returns(s.Stmts)
-		case *ast.RepeatStmt:
-			return returns(s.Stmts)
-		case *ast.NumberForStmt:
-			return returns(s.Stmts)
-		case *ast.GenericForStmt:
-			return returns(s.Stmts)
-		}
-		return false
-	})
 }
 
 func invalidTransforms(i *inspection, s *eventsv1.Sensor) {
@@ -325,10 +347,14 @@ func invalidTransforms(i *inspection, s *eventsv1.Sensor) {
 				}
 			}
 		case d.Transform.Script != "":
-			if chunk, err := lua(d.Transform.Script); err != nil {
+			chunk, err := lua(d.Transform.Script)
+			switch name := unknownGlobal(chunk); {
+			case err != nil:
 				i.report(at.Child("script"), "%v", err)
-			} else if !returns(chunk) {
+			case len(returned(chunk)) == 0:
 				i.reportHint(at.Child("script"), "return event", "the script returns nothing, and a Sensor takes an object only")
+			case name != "":
+				i.reportHint(at.Child("script"), "write event, which has the fields of the event", "the script has no variable %s", name)
 			}
 		}
 	}
@@ -337,8 +363,8 @@ func invalidTransforms(i *inspection, s *eventsv1.Sensor) {
 var (
 	// logical are the operators of jq whose result is a boolean.
 	logical = []gojq.Operator{gojq.OpAnd, gojq.OpOr, gojq.OpEq, gojq.OpNe, gojq.OpGt, gojq.OpLt, gojq.OpGe, gojq.OpLe}
-	// returned is what functions of jq return that never return an object.
-	returned = map[string]string{
+	// resultsOfJQ is what functions of jq return that never return an object.
+	resultsOfJQ = map[string]string{
 		"ascii_downcase": "a text", "ascii_upcase": "a text", "join": "a text", "sub": "a text", "gsub": "a text", "tojson": "a text",
 		"tostring": "a text", "type": "a text", "length": "a number", "tonumber": "a number", "keys": "a list", "map": "a list",
 		"split": "a list", "sort": "a list", "sort_by": "a list", "unique": "a list", "to_entries": "a list", "any": "a boolean",
@@ -367,7 +393,7 @@ func neverObject(q *gojq.Query) string {
 	case gojq.TermTypeNull:
 		return "null"
 	case gojq.TermTypeFunc:
-		return returned[q.Term.Func.Name]
+		return resultsOfJQ[q.Term.Func.Name]
 	case gojq.TermTypeArray:
 		return "a list"
 	case gojq.TermTypeString, gojq.TermTypeFormat:

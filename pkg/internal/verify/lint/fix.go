@@ -116,7 +116,7 @@ func replaced(lines []string, n *yaml.Node, text string) []edit {
 
 // unquote removes the quotes of a number.
 func unquote(lines []string, at entry) []edit {
-	if at.value == nil {
+	if at.value == nil || at.key != nil && at.key.Value == "duration" { // a number is in nanoseconds
 		return nil
 	}
 	if _, err := strconv.ParseFloat(at.value.Value, 64); err != nil {

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +26,10 @@ func unreadSettings(i *inspection) {
 		}
 	case *eventsv1.EventSource:
 		i.exclusions(o)
+		i.ignoredOfSource(o)
 	case *eventsv1.EventBus:
 		i.streamDurations(o)
+		i.furtherBuses(o)
 	}
 	for _, f := range i.set.flows[i.Object] {
 		f.eachRetry(func(at *field.Path, r *wfv1.RetryStrategy) {
@@ -77,6 +80,44 @@ func (i *inspection) exclusions(s *eventsv1.EventSource) {
 				i.reportHint(field.NewPath("spec", "calendar").Key(name).Child("exclusionDates").Index(n),
 					`write "EXDATE:" and the time in the form 20060102T150405Z`, "the date has no prefix EXDATE:")
 			}
+		}
+	}
+}
+
+// ignoredOfSource reports settings of events that others replace, or that lack another one.
+func (i *inspection) ignoredOfSource(s *eventsv1.EventSource) {
+	for of, entry := range entriesOf(s) {
+		hook := webhookOf(of, entry)
+		for is, other := range map[string]string{"serverCertSecret": "serverKeySecret", "serverKeySecret": "serverCertSecret"} {
+			if hook.IsValid() && isSet(hook, is) && !isSet(hook, other) {
+				i.reportHint(hookPath(of).Child(is), "add "+other, "without %s, the server has no TLS", other)
+			}
+		}
+		switch e := entry.Interface().(type) {
+		case eventsv1.CalendarEventSource:
+			if e.Schedule != "" && e.Interval != "" {
+				i.reportHint(of.path.Child("interval"), "remove it, or remove schedule", "interval has no effect beside schedule")
+			}
+		case eventsv1.KafkaEventSource:
+			known := []string{"range", "roundrobin", "sticky"}
+			if g := e.ConsumerGroup; g != nil && g.RebalanceStrategy != "" && !slices.Contains(known, g.RebalanceStrategy) {
+				i.reportHint(of.at("consumerGroup.rebalanceStrategy"), "use "+strings.Join(known, ", "),
+					"there is no strategy %s, so the source uses range", g.RebalanceStrategy)
+			}
+		}
+	}
+}
+
+// furtherBuses reports all kinds of an EventBus but the first that Argo Events looks for.
+func (i *inspection) furtherBuses(b *eventsv1.EventBus) {
+	first := ""
+	for _, name := range []string{"nats", "jetstream", "kafka", "jetstreamExotic"} {
+		switch {
+		case !isSet(reflect.ValueOf(b.Spec), name):
+		case first == "":
+			first = name
+		default:
+			i.reportHint(field.NewPath("spec", name), "remove one of the two", "%s has no effect beside %s", name, first)
 		}
 	}
 }

@@ -121,6 +121,7 @@ func TestNamespaces(t *testing.T) {
 		got = append(got, f.Object+": "+f.Code)
 	}
 	want := []string{
+		"sensor/sensor in namespace events: misspelled-reference", // its EventSource is in the other namespace
 		"workflowtemplate/work in namespace events: injection",
 		"workflowtemplate/work in namespace other: template-tag-in-script",
 	}

@@ -19,11 +19,13 @@ func misspelledReference(i *inspection) {
 	switch o := i.Object.(type) {
 	case *eventsv1.Sensor:
 		for n, d := range o.Spec.Dependencies {
-			reference[*eventsv1.EventSource](i, dependencyPath(n).Child("eventSourceName"), o.Namespace, d.EventSourceName)
+			at := dependencyPath(n).Child("eventSourceName")
+			reference[*eventsv1.EventSource](i, at, o.Namespace, d.EventSourceName)
+			i.elsewhere(at, o.Namespace, d.EventSourceName)
 		}
-		reference[*eventsv1.EventBus](i, field.NewPath("spec", "eventBusName"), o.Namespace, o.Spec.EventBusName)
+		i.bus(o.Namespace, o.Spec.EventBusName)
 	case *eventsv1.EventSource:
-		reference[*eventsv1.EventBus](i, field.NewPath("spec", "eventBusName"), o.Namespace, o.Spec.EventBusName)
+		i.bus(o.Namespace, o.Spec.EventBusName)
 	}
 	template := func(at *field.Path, namespace, name string, clusterScope bool) {
 		inCluster := len(findAll[*wfv1.ClusterWorkflowTemplate](i.set.all, "", name)) > 0
@@ -50,6 +52,41 @@ func misspelledReference(i *inspection) {
 				}
 			})
 		}
+	}
+}
+
+// elsewhere reports an EventSource that is only in other namespaces than its Sensor.
+func (i *inspection) elsewhere(at *field.Path, namespace, name string) {
+	all := findAll[*eventsv1.EventSource](i.set.all, "", name)
+	if namespace == "" || len(all) != 1 || sameNamespace(namespace, all[0].Namespace) {
+		return
+	}
+	i.reportHint(at, "use one namespace for both",
+		"EventSource %s is in namespace %s, and a Sensor only gets events of its own", name, all[0].Namespace)
+}
+
+// bus reports an EventBus that is not among the files if they have one in its namespace, and nothing uses that.
+func (i *inspection) bus(namespace, name string) {
+	at := field.NewPath("spec", "eventBusName")
+	before := len(i.Problems)
+	if reference[*eventsv1.EventBus](i, at, namespace, name); len(i.Problems) > before || name == "" || fromTemplate(name) {
+		return
+	}
+	used := map[string]bool{}
+	for _, s := range argo.All[*eventsv1.Sensor](i.set.all) {
+		used[argo.BusName(s.Spec.EventBusName)] = true
+	}
+	for _, s := range argo.All[*eventsv1.EventSource](i.set.all) {
+		used[argo.BusName(s.Spec.EventBusName)] = true
+	}
+	var others []string
+	for _, b := range argo.All[*eventsv1.EventBus](i.set.all) {
+		if sameNamespace(namespace, b.Namespace) {
+			others = append(others, b.Name)
+		}
+	}
+	if len(others) == 1 && others[0] != name && !used[others[0]] {
+		i.reportHint(at, "did you mean "+others[0]+"?", "there is no EventBus %s in the files, and nothing uses %s", name, others[0])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
@@ -49,7 +50,7 @@ func Groups() []Group {
 		{"Sensors: the content of events", filterRules()},
 		{"Sensors: triggers", triggerRules()},
 		{"Sensors: parameters", parameterRules()},
-		{"EventBuses", busRules()},
+		{"EventBuses", append(busRules(), versionRules()...)},
 		{"Workflows", workflowRules()},
 		{"Workflows: what runs", runtimeRules()},
 		{"Workflows that events start", eventDrivenRules()},
@@ -171,7 +172,7 @@ func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object 
 		p, of := ofVersion(p, targets)
 		newer = newer || of
 		if !of || targets.Workflows != (Version{}) && !targets.Workflows.atLeast(versionOf(newerFields, p.Type, lastOf(p))) {
-			problems = append(problems, ofShape(p))
+			problems = append(problems, ofShape(kind, p))
 		}
 	}
 	return object, problems, newer
@@ -198,16 +199,25 @@ func kindOf(data []byte) schema.GroupVersionKind {
 }
 
 // ofShape gives a problem of decoding the code and the hint of its rule.
-func ofShape(p problem.Problem) problem.Problem {
-	switch p.Code {
-	case codeNewerField:
+func ofShape(kind schema.GroupVersionKind, p problem.Problem) problem.Problem {
+	switch {
+	case p.Code == codeNewerField:
 		p.Hint = newerFieldFix
-	case diag.UnknownField:
+	case p.Code == diag.UnknownField && p.Hint == "" && storesUnknown(kind, p.Path):
+		p.Code, p.Hint, p.Warning = codeIgnoredField, unknownFieldFix, true
+	case p.Code == diag.UnknownField:
 		p.Code, p.Hint = CodeUnknownManifestField, cmp.Or(p.Hint, unknownFieldFix)
 	default:
 		p.Code, p.Hint = CodeWrongFieldType, cmp.Or(p.Hint, wrongTypeFix)
 	}
 	return p
+}
+
+// storesUnknown reports whether the API server accepts an unknown field at a path: the CustomResourceDefinitions
+// of Argo Events preserve all below spec. The argo command rejects one in what it submits.
+func storesUnknown(kind schema.GroupVersionKind, path string) bool {
+	return kind.Group == argo.Group && slices.Contains([]string{"EventBus", "EventSource", "Sensor"}, kind.Kind) &&
+		strings.HasPrefix(path, "spec.") && !strings.Contains(path, ".argoWorkflow.source.resource.")
 }
 
 // Objects checks hand-written objects with all rules. It returns the problems of

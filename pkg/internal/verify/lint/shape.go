@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Knetic/govaluate"
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/validate"
@@ -17,6 +18,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
+
+const codeIgnoredField = "ignored-field"
 
 // Fixes of what Decode reports.
 const (
@@ -44,11 +47,19 @@ func shapeRules() []Rule {
 		},
 		{
 			Code:    CodeUnknownManifestField,
-			Summary: "The kind has no such field.",
+			Summary: "The kind has no such field, or a field is misspelled.",
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
 				"applies a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
 			check: func(*inspection) {}, // reported by Decode
+		},
+		{
+			Code:    codeIgnoredField,
+			Warning: true,
+			Summary: "An object of Argo Events has a field that no field of its kind resembles, such as one of an older version.",
+			Why:     "kubectl applies the object without an error, and Argo Events ignores the field.",
+			Fix:     unknownFieldFix,
+			check:   func(*inspection) {}, // reported by Decode
 		},
 		{
 			Code:    codeNewerField,
@@ -90,10 +101,11 @@ func shapeRules() []Rule {
 		},
 		{
 			Code:    "unusable-name",
-			Summary: "A name contains a dot, a space or a wildcard.",
+			Summary: "A name contains a dot, a space or a wildcard, or is the name of a dependency that an expression cannot have.",
 			Why: "Argo Events publishes on the NATS subject BUS.EVENTSOURCE.EVENT and names a NATS bucket after the Sensor. With such a " +
-				"name publishing fails, or the Sensor's pod does not start.",
-			Fix:   "use lower-case letters, digits and hyphens",
+				"name publishing fails, or the Sensor's pod does not start. It also evaluates the names of dependencies as an " +
+				"expression: if it cannot read one, the trigger never fires.",
+			Fix:   "use lower-case letters, digits and hyphens, and begin with a letter",
 			check: subjects,
 		},
 		{
@@ -128,6 +140,7 @@ func legal(i *inspection) {
 	switch o := i.Object.DeepCopyObject().(type) {
 	case *eventsv1.EventBus:
 		admission.EventBus(r, i.rule.Code, o)
+		streamReplicas(r, i.rule.Code, o)
 	case *eventsv1.EventSource:
 		for _, name := range slices.Sorted(maps.Keys(o.Spec.Resource)) {
 			admission.ResourceEntry(r, i.rule.Code, field.NewPath("spec", "resource").Key(name), o.Spec.Resource[name])
@@ -145,16 +158,21 @@ func legal(i *inspection) {
 	}
 	if s, ok := i.Object.(*eventsv1.Sensor); ok {
 		i.inlineWorkflows(r, s)
+		builtinObjects(r, s)
 	}
 	for _, p := range r.Problems {
-		if p.Path == "" || p.Path == "spec" {
+		if whole().MatchString(p.Path) {
 			fields, _ := fieldsOf(i.Object).(map[string]any)
-			p.Path = placeIn(fields["spec"], field.NewPath("spec"), p.Message).String()
+			near, _ := walked(place{field.NewPath("spec"), fields["spec"]}, p.Path)
+			p.Path = placeIn(near.value, near.at, p.Message).String()
 		}
 		p.Code = i.rule.Code // of Kubernetes' own kinds it is another
 		i.Problems = append(i.Problems, p)
 	}
 }
+
+// whole matches the path of an object, or of one of its dependencies or triggers.
+var whole = lazily(`^(spec(\.(dependencies|triggers)\[\d+\])?)?$`)
 
 // legalWorkflow runs Argo's validator, which stops at the first error: a template with one is replaced, until
 // there is no other.
@@ -238,10 +256,47 @@ func (i *inspection) inlineWorkflows(r *problem.Report, s *eventsv1.Sensor) {
 	}
 }
 
+// builtinObjects reports what the API server refuses in the objects that k8s triggers create, but for what events write.
+func builtinObjects(r *problem.Report, s *eventsv1.Sensor) {
+	for _, t := range argo.Triggers(s) {
+		if k := t.Template.K8s; k == nil || k.Operation != "" && k.Operation != eventsv1.Create || len(t.Parameters) > 0 {
+			continue
+		}
+		for _, p := range admission.Builtin(kindOf(t.Resource()), t.Resource()) {
+			at := dots.Replace(p.Path) + "."
+			written := slices.ContainsFunc(t.ObjectParameters(), func(of argo.Parameter) bool {
+				return strings.HasPrefix(at, of.Dest+".") || strings.HasPrefix(of.Dest+".", at)
+			})
+			if !written {
+				p.Path, p.Message = t.ResourcePath().String()+"."+p.Path, p.Path+": "+p.Message
+				r.Problems = append(r.Problems, p)
+			}
+		}
+	}
+}
+
+// dots turns the path of a field into one of gjson.
+var dots = strings.NewReplacer("[", ".", "]", "")
+
+// streamReplicas reports a stream with more replicas than its EventBus has servers, which are three by default.
+func streamReplicas(r *problem.Report, code string, b *eventsv1.EventBus) {
+	for name, value := range streamConfigOf(b) {
+		servers := int32(3)
+		if b.Spec.JetStream.Replicas != nil {
+			servers = *b.Spec.JetStream.Replicas
+		}
+		if replicas, ok := value.(float64); ok && strings.EqualFold(name, "replicas") && replicas > float64(servers) {
+			hint := fmt.Sprintf("write replicas: %d, or change jetstream.replicas", servers)
+			r.Add(field.NewPath("spec", "jetstream", "streamConfig"), code, hint,
+				"the stream cannot have %.0f replicas on %d servers", replicas, servers)
+		}
+	}
+}
+
 // templated reports whether a program will replace parts of the metadata, such as a shell.
 func templated(o manifest.Object) bool {
 	text := fmt.Sprint(o.GetName(), o.GetGenerateName(), o.GetNamespace(), o.GetLabels())
-	return strings.Contains(text, "${") || strings.Contains(text, "{{") || strings.Contains(text, "$(")
+	return fromTemplate(text)
 }
 
 // kindless reports objects of k8s triggers that say no apiVersion or kind, unless a parameter
@@ -304,14 +359,27 @@ func subjects(i *inspection) {
 		}
 	}
 	switch o := i.Object.(type) {
-	case *eventsv1.EventBus, *eventsv1.Sensor:
-		bad(field.NewPath("metadata", "name"), i.Object.GetName())
+	case *eventsv1.EventBus:
+		bad(field.NewPath("metadata", "name"), o.Name)
+	case *eventsv1.Sensor:
+		bad(field.NewPath("metadata", "name"), o.Name)
+		for n, d := range o.Spec.Dependencies {
+			if d.Name != "" && !fromTemplate(d.Name) && !isVariable(d.Name) {
+				i.report(dependencyPath(n).Child("name"), "conditions cannot have the name %q", d.Name)
+			}
+		}
 	case *eventsv1.EventSource:
 		bad(field.NewPath("metadata", "name"), o.Name)
 		for _, e := range eventsOf(o) {
 			bad(e.path, e.name)
 		}
 	}
+}
+
+// isVariable reports whether a Sensor reads the name of a dependency as one variable of its conditions.
+func isVariable(name string) bool {
+	e, err := govaluate.NewEvaluableExpression(strings.ReplaceAll(name, "-", `\-`))
+	return err == nil && slices.Equal(e.Vars(), []string{name})
 }
 
 func tooLarge(i *inspection) {

@@ -14,6 +14,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -52,8 +53,8 @@ func triggerRules() []Rule {
 		},
 		{
 			Code:    "invalid-retry-strategy",
-			Summary: "The factor or jitter of a retryStrategy is not a number.",
-			Why:     "kubectl applies a quoted number without an error, and then the Sensor drops every event.",
+			Summary: "The factor or jitter of a retryStrategy is not a number, or its duration is no duration.",
+			Why:     "kubectl applies such a value without an error, and then the Sensor drops every event before the first attempt.",
 			Fix:     "write the number without quotes",
 			check:   eachTrigger(retryAmount),
 		},
@@ -81,6 +82,13 @@ func triggerRules() []Rule {
 				"fields that it does not know. It needs permission to list Workflows and to read templates as well.",
 			Fix:   "create the Workflow with a k8s trigger",
 			check: eachTrigger(submits),
+		},
+		{
+			Code:    "failing-trigger",
+			Summary: "With its settings, a trigger fails for every event.",
+			Why:     "Argo Events accepts the settings. Only the Sensor's log shows the error.",
+			Fix:     "correct the setting",
+			check:   eachTrigger(failingTriggers),
 		},
 		{
 			Code:    "several-trigger-types",
@@ -222,9 +230,23 @@ func notRetried(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
 }
 
 func retryAmount(i *inspection, _ *eventsv1.Sensor, t argo.Trigger) {
-	for name, value := range t.UnreadableAmounts() {
-		i.reportHint(t.Path.Child("retryStrategy", name), "write it without quotes",
-			"%s is not a number: every event would be dropped", value)
+	i.backoff(t.Path.Child("retryStrategy"), t.RetryStrategy, "every event would be dropped")
+	if t.Policy != nil && t.Policy.K8s != nil {
+		i.backoff(t.Path.Child("policy", "k8s", "backoff"), t.Policy.K8s.Backoff, "the trigger fails after it has created the object")
+	}
+	if p := t.Template.Pulsar; p != nil {
+		i.backoff(t.Path.Child("template", "pulsar", "connectionBackoff"), p.ConnectionBackoff, "the trigger never connects")
+	}
+}
+
+// backoff reports what Argo Events cannot read in a backoff.
+func (i *inspection) backoff(at *field.Path, b *eventsv1.Backoff, consequence string) {
+	for name, why := range argo.UnreadableAmounts(b) {
+		hint := "write it without quotes"
+		if name == "duration" {
+			hint = "write s, m or h, such as 10s"
+		}
+		i.reportHint(at.Child(name), hint, "%s: %s", why, consequence)
 	}
 }
 
