@@ -198,7 +198,9 @@ func (i *inspection) sourceFilter(of *namedEvent, text string) {
 		return
 	}
 	names := filterNames{called: []string{"sprig", "$env"}}
-	ast.Walk(&tree.Node, &names)
+	for _, part := range decisive(tree.Node) {
+		ast.Walk(&part, &names)
+	}
 	fields := append(slices.Clone(shapes[of.kind]), "metadata")
 	for _, m := range names.members {
 		root, name := m.Node.(*ast.IdentifierNode), m.Property.(*ast.StringNode).Value
@@ -225,6 +227,36 @@ func (i *inspection) sourceFilter(of *namedEvent, text string) {
 	}
 }
 
+// decisive returns the parts of a filter that no event passes if they fail, or compare null with a value.
+func decisive(filter ast.Node) []ast.Node {
+	and, is := filter.(*ast.BinaryNode)
+	switch {
+	case is && (and.Operator == "&&" || and.Operator == "and"):
+		return append(decisive(and.Left), decisive(and.Right)...)
+	case is && and.Operator == "!=":
+		return nil
+	}
+	choice := choices{}
+	ast.Walk(&filter, &choice)
+	if choice.found {
+		return nil
+	}
+	return []ast.Node{filter}
+}
+
+// choices tells whether an expression evaluates a part of it only in some cases, or accepts null.
+type choices struct{ found bool }
+
+// Visit is of ast.Visitor.
+func (c *choices) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.ConditionalNode, *ast.ChainNode, *ast.NilNode, *ast.UnaryNode, *ast.VariableDeclaratorNode:
+		c.found = true
+	case *ast.BinaryNode:
+		c.found = c.found || slices.Contains([]string{"||", "or", "&&", "and", "??", "!="}, n.Operator)
+	}
+}
+
 // filterNames are the names in an expression.
 type filterNames struct {
 	roots   []string          // of values
@@ -243,8 +275,6 @@ func (f *filterNames) Visit(node *ast.Node) {
 		if callee, ok := n.Callee.(*ast.IdentifierNode); ok {
 			f.called = append(f.called, callee.Value)
 		}
-	case *ast.VariableDeclaratorNode:
-		f.called = append(f.called, n.Name)
 	case *ast.MemberNode:
 		_, of := n.Node.(*ast.IdentifierNode)
 		if _, fixed := n.Property.(*ast.StringNode); of && fixed {
