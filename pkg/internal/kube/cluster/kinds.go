@@ -26,6 +26,8 @@ type Kind struct {
 
 	Fields *apiextensionsv1.JSONSchemaProps                // of a custom kind; nil if unknown
 	scale  *apiextensionsv1.CustomResourceSubresourceScale // nil if there is no scale subresource
+
+	storage bool // objects of a custom kind are stored in this version
 }
 
 // Resource returns the group and plural of the kind.
@@ -122,6 +124,7 @@ func kindsOf(crd *apiextensionsv1.CustomResourceDefinition) []Kind {
 			Namespaced:       crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
 			Status:           v.Subresources != nil && v.Subresources.Status != nil,
 			Generation:       true,
+			storage:          v.Storage,
 		}
 		if v.Subresources != nil {
 			k.scale = v.Subresources.Scale

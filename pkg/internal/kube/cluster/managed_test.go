@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/cluster"
 )
@@ -53,5 +55,66 @@ func TestManagedInVersions(t *testing.T) {
 	slices.Sort(got)
 	if want := []string{"example.com/v1 operator", "example.com/v1 other", "example.com/v1alpha1 user"}; !slices.Equal(got, want) {
 		t.Errorf("the fields are managed by %q, not %q", got, want)
+	}
+}
+
+// TestStoredVersion writes an object in a version that is not the stored one. It gets the defaults of the stored version, and may
+// lack what that requires as long as nothing changes there: so it was on Kubernetes 1.34.
+func TestStoredVersion(t *testing.T) {
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal([]byte(`
+spec:
+  group: example.com
+  names: {kind: Web, plural: webs}
+  scope: Namespaced
+  versions:
+  - name: v1alpha1
+    served: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {a: {type: integer}, old: {type: string}}}}}}
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            required: [b]
+            properties: {a: {type: integer}, b: {type: string}, c: {type: integer, default: 1}}
+          status: {type: object, properties: {seen: {type: boolean}}}
+`), &crd); err != nil {
+		t.Fatal(err)
+	}
+	recorder := &cluster.Recorder{Cluster: cluster.NewCluster(cluster.CustomKinds(nil, []*apiextensionsv1.CustomResourceDefinition{&crd}), cluster.Ticks())}
+	for _, step := range []struct {
+		method, version, path, body string
+		status                      int
+		answer                      string // a part of it
+	}{
+		{"POST", "v1alpha1", "", `{"apiVersion":"example.com/v1alpha1","kind":"Web","metadata":{"name":"a"},"spec":{"a":2,"old":"x"}}`, 201, `"apiVersion":"example.com/v1alpha1"`},
+		{"GET", "v1", "/a", "", 200, `"spec":{"a":2,"c":1}`},
+		{"PATCH", "v1", "/a/status", `{"status":{"seen":true}}`, 200, `"seen":true`},
+		{"PATCH", "v1", "/a", `{"metadata":{"labels":{"a":"b"}}}`, 200, `"labels":{"a":"b"}`},
+		{"PATCH", "v1", "/a", `{"spec":{"a":3}}`, 422, "spec.b: Required value"},
+		{"PATCH", "v1alpha1", "/a", `{"spec":{"a":3}}`, 200, `"spec":{"a":3`},
+	} {
+		r, err := http.NewRequest(step.method, "/apis/example.com/"+step.version+"/namespaces/default/webs"+step.path, strings.NewReader(step.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Header.Set("Content-Type", "application/json"); step.method == "PATCH" {
+			r.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+		answer, err := recorder.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode != step.status || !strings.Contains(string(body), step.answer) {
+			t.Errorf("%s %s%s: %d %s, %v", step.method, step.version, step.path, answer.StatusCode, body, err)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
@@ -48,6 +49,17 @@ func (c *Cluster) complete(req Request, o Object) error {
 		o.SetManagedFields(managed)
 	}
 	return nil
+}
+
+// stored returns an object in the version in which its kind is stored, as the API server reads it then: without fields that this
+// version does not have, and with its defaults.
+func (c *Cluster) stored(kind Kind, o Object) (Object, error) {
+	i := slices.IndexFunc(c.Kinds.List, func(k Kind) bool { return k.storage && k.GroupKind() == kind.GroupKind() })
+	if i < 0 || c.Kinds.List[i].Version == kind.Version {
+		return o, nil
+	}
+	read := InVersion(o, c.Kinds.List[i])
+	return read, c.complete(Request{Kind: c.Kinds.List[i]}, read)
 }
 
 // unknown returns the error of a request with unknown fields, if it asks for one.

@@ -480,9 +480,12 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		c.remove(req.key(), o)
 		return o, nil
 	}
+	if o, err = c.stored(req.Kind, o); err != nil {
+		return nil, err
+	}
 	o = c.write(req.key(), o)
 	if req.Kind.Builtin {
 		c.plain[req.key()] = plain{o.GetResourceVersion(), fields}
 	}
-	return o, nil
+	return InVersion(o, req.Kind), nil
 }

@@ -12,7 +12,7 @@ import (
 
 // losses warns of fields of spec that a custom resource loses, or needs, because it is written in
 // another version than the stored one. There is no conversion webhook: the API server drops what
-// the stored version does not have, and does not add what it requires.
+// the stored version does not have, and adds of what it requires only the defaults.
 func (c *checker) losses() {
 	versions := c.op.Spec.API.Versions
 	stored := slices.IndexFunc(versions, func(v v1alpha1.Version) bool { return v.Storage != nil && *v.Storage })
@@ -34,8 +34,8 @@ func (c *checker) losses() {
 		for _, path := range needed(&written, &kept, []string{"spec"}) {
 			field := strings.Join(path, ".")
 			c.warn(c.schemaField(versionPath(stored), field), diag.LossyVersion,
-				fmt.Sprintf("%s is required in the stored version %s, but not in %s: the API server then rejects changes of "+
-					"a custom resource that was written without it, as of its status", named(path), in, v.Name),
+				fmt.Sprintf("%s is required in the stored version %s, but not in %s: custom resources that were written without it have none, "+
+					"and expressions read null", named(path), in, v.Name),
 				fmt.Sprintf("give it a default, require it in %s, too, or stop serving %s: served: false", v.Name, v.Name))
 		}
 	}

@@ -1,0 +1,73 @@
+package childcheck
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
+)
+
+// refusedVersions warns of custom resources that are valid in the version in which they were written, and of which the API
+// server then rejects the status: the operator writes it in another version, which does not permit them.
+func (f *family) refusedVersions() diag.List {
+	var findings diag.List
+	working := f.d.WorkingVersion()
+	for i, v := range f.d.Operator.Spec.API.Versions {
+		if f.samples.schema == nil || v.Name == working || v.Served != nil && !*v.Served {
+			continue
+		}
+		if written, err := f.refusedIn(v.Name); err != nil {
+			findings.Warn(f.d.Position("spec", "api", "versions", strconv.Itoa(i), "name"), diag.LossyVersion,
+				fmt.Sprintf("%s permits %s, and %s does not: the API server rejects changes of it, as of its status: %s",
+					v.Name, specOf(written), working, strings.TrimPrefix(diag.About(err.Field, err.ErrorBody()), "<nil>: ")),
+				fmt.Sprintf("add the rule of %s to %s, too, or stop serving %[2]s: served: false", working, v.Name))
+		}
+	}
+	return findings
+}
+
+// refusedIn returns a custom resource of another version that the working one does not permit, and why; no error if there is none.
+func (f *family) refusedIn(version string) (written map[string]any, why *field.Error) {
+	k := f.samples.api
+	s, err := resource.New(resource.Kind{
+		Group: k.Group, Version: version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
+	}, f.d.Schema(version))
+	if err != nil {
+		return nil, nil
+	}
+	cases, err := s.Edges()
+	if err != nil {
+		return nil, nil
+	}
+	refusal := func(written map[string]any) *field.Error {
+		old := s.Defaulted(written)
+		if len(s.Validate(old, nil)) > 0 {
+			return nil
+		}
+		old = f.samples.schema.Defaulted(maps.Clone(old))
+		old["apiVersion"] = k.APIVersion()
+		f.samples.schema.Prune(old)
+		changed := maps.Clone(old)
+		changed["status"] = map[string]any{"observedGeneration": int64(1)}
+		i := slices.IndexFunc(f.samples.schema.Validate(changed, old), func(err *field.Error) bool {
+			return !strings.HasPrefix(err.Field, "metadata") && !strings.HasPrefix(err.Field, "status")
+		})
+		if i < 0 {
+			return nil
+		}
+		return f.samples.schema.Validate(changed, old)[i]
+	}
+	for _, c := range cases {
+		if why := refusal(c.Object); why != nil {
+			least := s.Shrink(c.Object, func(object map[string]any) bool { return refusal(object) != nil })
+			return least, refusal(least)
+		}
+	}
+	return nil, nil
+}
