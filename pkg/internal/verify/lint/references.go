@@ -125,11 +125,12 @@ func unknownVolumes(i *inspection, f flow) {
 	if f.inherits() {
 		return // the volumes may be those of the calling Workflow
 	}
-	_, isWorkflow := i.Object.(*wfv1.Workflow)
-	run := f.reachable()
+	if templateSpec(i.Object) != nil && !i.set.launches[i.Object] {
+		return // a template that others call has their volumes
+	}
 	for _, t := range f.templates() {
-		if !t.IsPodType() || !isWorkflow && (!run[t.Name] || i.set.called[i.Object]) || !mounts(t) {
-			continue // a template that others call has their volumes
+		if !t.IsPodType() || !mounts(t) {
+			continue
 		}
 		pod, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
 		if err != nil {
@@ -152,8 +153,8 @@ func unknownVolumes(i *inspection, f flow) {
 	}
 }
 
-// reachable returns the names of the templates that a Workflow of the flow runs.
-func (f flow) reachable() map[string]bool {
+// reachable returns the names of the templates that a Workflow of the flow runs, and of those that the given ones call.
+func (f flow) reachable(also ...string) map[string]bool {
 	out := map[string]bool{}
 	var visit func(name string)
 	visit = func(name string) {
@@ -175,7 +176,7 @@ func (f flow) reachable() map[string]bool {
 			}
 		}
 	}
-	for _, name := range append([]string{f.spec.Entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)...) {
+	for _, name := range slices.Concat(also, []string{f.spec.Entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)) {
 		visit(name)
 	}
 	return out

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,8 +23,11 @@ import (
 const (
 	wrongTypeFix    = "write a value of the field's type"
 	unknownFieldFix = "correct the name or the indentation, or remove the field"
+	unlaunchableFix = "correct it, or remove what only a Workflow of the whole template uses"
 	newerFieldFix   = "remove the field, or upgrade Argo Workflows and change targets.argoWorkflows"
 )
+
+const codeUnlaunchable = "unlaunchable-template"
 
 // shapeRules check single objects of all kinds.
 func shapeRules() []Rule {
@@ -64,6 +68,15 @@ func shapeRules() []Rule {
 			Why:     "Argo validates an object after it is stored: kubectl reports success, and the error is only in the object's status.",
 			Fix:     "correct the field that the message names",
 			check:   legal,
+		},
+		{
+			Code:    codeUnlaunchable,
+			Warning: true,
+			Summary: "A WorkflowTemplate cannot run as a Workflow, but some of its templates can.",
+			Why: "argo lint and argo-server refuse it. The controller does not validate it when it is stored: a templateRef to the " +
+				"other templates works, a workflowTemplateRef fails.",
+			Fix:   unlaunchableFix,
+			check: func(*inspection) {}, // reported by legal
 		},
 		{
 			Code:    "moved-operator",
@@ -142,6 +155,7 @@ func legal(i *inspection) {
 		admission.CustomResource(r, o)
 	default:
 		i.legalWorkflow(r, field.NewPath("spec"), o.(manifest.Object))
+		i.calledOnly(r)
 	}
 	if s, ok := i.Object.(*eventsv1.Sensor); ok {
 		i.inlineWorkflows(r, s)
@@ -151,9 +165,47 @@ func legal(i *inspection) {
 			fields, _ := fieldsOf(i.Object).(map[string]any)
 			p.Path = placeIn(fields["spec"], field.NewPath("spec"), p.Message).String()
 		}
-		p.Code = i.rule.Code // of Kubernetes' own kinds it is another
+		if p.Code != codeUnlaunchable {
+			p.Code = i.rule.Code // of Kubernetes' own kinds it is another
+		}
 		i.Problems = append(i.Problems, p)
 	}
+}
+
+// calledOnly turns the errors of a WorkflowTemplate into warnings of another rule if they are not those of the
+// templates that run: the controller does not validate it when it is stored.
+func (i *inspection) calledOnly(r *problem.Report) {
+	object := i.Object.DeepCopyObject().(manifest.Object)
+	spec := templateSpec(object)
+	if spec == nil || len(r.Problems) == 0 || i.set.launches[i.Object] {
+		return
+	}
+	f := i.set.flows[i.Object][0]
+	f.spec.Entrypoint, f.spec.OnExit, f.spec.Hooks = "", "", nil
+	if called := i.set.called[i.Object]; len(called) > 0 {
+		used := f.reachable(called...)
+		f.spec.Templates = slices.DeleteFunc(slices.Clone(spec.Templates), func(t wfv1.Template) bool { return !used[t.Name] })
+	}
+	*spec = f.spec
+	broken := problem.About(object)
+	i.legalWorkflow(broken, field.NewPath("spec"), object)
+	for n, p := range r.Problems {
+		if !slices.ContainsFunc(broken.Problems, func(b problem.Problem) bool { return b.Message == p.Message }) {
+			r.Problems[n].Code, r.Problems[n].Warning = codeUnlaunchable, true
+			r.Problems[n].Hint = cmp.Or(p.Hint, unlaunchableFix)
+		}
+	}
+}
+
+// templateSpec returns the spec of a WorkflowTemplate or a ClusterWorkflowTemplate; nil for other objects.
+func templateSpec(object manifest.Object) *wfv1.WorkflowSpec {
+	switch o := object.(type) {
+	case *wfv1.WorkflowTemplate:
+		return &o.Spec
+	case *wfv1.ClusterWorkflowTemplate:
+		return &o.Spec
+	}
+	return nil
 }
 
 // legalWorkflow runs Argo's validator, which stops at the first error: a template with one is replaced, until

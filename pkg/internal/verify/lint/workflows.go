@@ -220,7 +220,7 @@ var (
 func userTags(text string) []string {
 	var out []string
 	for _, tag := range valueTag().FindAllString(text, -1) {
-		if !pathTag().MatchString(tag) && !slices.Contains(out, tag) {
+		if !pathTag().MatchString(tag) && !slices.Contains(out, tag) && !harmless(tag) {
 			out = append(out, tag)
 		}
 	}
@@ -274,14 +274,13 @@ func (i *inspection) code(f flow, fed bool) {
 	}
 }
 
-// listTag matches a tag of all parameters together, and beforeLiteral what can be before a literal.
+// listTag matches a tag of all parameters together or of a value in JSON, and beforeLiteral what can be before a literal.
 var (
-	listTag       = lazily(`^\{\{\s*(workflow|inputs)\.parameters\s*\}\}$`)
+	listTag       = lazily(`^\{\{(\s*(workflow|inputs)\.parameters|=\s*(sprig\.)?toJson\([^()]*\))\s*\}\}$`)
 	beforeLiteral = lazily(`[=(,:]\s*$`)
 )
 
-// isLiteral reports whether a tag is only where many languages have a literal: all parameters together
-// are a text in JSON.
+// isLiteral reports whether a tag of a text in JSON is only where many languages have a literal.
 func isLiteral(text, tag string) bool {
 	parts := strings.Split(text, tag)
 	return listTag().MatchString(tag) && !slices.ContainsFunc(parts[:len(parts)-1], func(before string) bool {
