@@ -199,14 +199,14 @@ func textsBelow(at *field.Path, value any, out map[*field.Path]string) {
 
 // call is a step or a task.
 type call struct {
-	template, when, withParam string
-	ref                       *wfv1.TemplateRef
-	inline                    *wfv1.Template
-	arguments                 wfv1.Arguments
-	repeated                  bool // it has items: there may be none
-	hooks                     wfv1.LifecycleHooks
-	items                     []wfv1.Item
-	sequence                  *wfv1.Sequence // its items are numbers
+	name, template, when, withParam string
+	ref                             *wfv1.TemplateRef
+	inline                          *wfv1.Template
+	arguments                       wfv1.Arguments
+	repeated                        bool // it has items: there may be none
+	hooks                           wfv1.LifecycleHooks
+	items                           []wfv1.Item
+	sequence                        *wfv1.Sequence // its items are numbers
 }
 
 // eachCall calls do for each step and task of a template.
@@ -214,7 +214,7 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 	for j, parallel := range t.Steps {
 		for k, s := range parallel.Steps {
 			do(t.path.Child("steps").Index(j).Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
+				s.Name, s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
 				s.WithSequence,
 			})
 		}
@@ -222,7 +222,7 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 	if t.DAG != nil {
 		for k, s := range t.DAG.Tasks {
 			do(t.path.Child("dag", "tasks").Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
+				s.Name, s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
 				s.WithSequence,
 			})
 		}
