@@ -190,7 +190,7 @@ func (i *inspection) calledOnly(r *problem.Report) {
 	broken := problem.About(object)
 	i.legalWorkflow(broken, field.NewPath("spec"), object)
 	for n, p := range r.Problems {
-		if !slices.ContainsFunc(broken.Problems, func(b problem.Problem) bool { return b.Message == p.Message }) {
+		if !slices.ContainsFunc(broken.Problems, func(b problem.Problem) bool { return strings.HasSuffix(b.Message, p.Message) }) {
 			r.Problems[n].Code, r.Problems[n].Warning = codeUnlaunchable, true
 			r.Problems[n].Hint = cmp.Or(p.Hint, unlaunchableFix)
 		}
@@ -226,8 +226,11 @@ func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object man
 		if place == below && below != at {
 			place = placeIn(fields["spec"], at, message)
 		}
+		if spec, _ := inner.(map[string]any); place == below && spec["workflowTemplateRef"] != nil {
+			place = below.Child("workflowTemplateRef") // the templates are another object's
+		}
 		r.Add(place, i.rule.Code, hintFor(inner, message), "%s", message)
-		if !withoutTemplate(object, templateOf(message)) {
+		if !slices.ContainsFunc(templatesOf(message), func(name string) bool { return withoutTemplate(object, name) }) {
 			return
 		}
 		err = legalWorkflow(i.set.all, object)
