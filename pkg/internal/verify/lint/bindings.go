@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -131,9 +132,10 @@ func (s *objectSet) creates(namespace, name string) bool {
 	return ok
 }
 
-// runs reports whether an object uses a ServiceAccount.
+// runs reports whether an object uses a ServiceAccount, or argo-server for its users.
 func (s *objectSet) runs(sa *corev1.ServiceAccount) bool {
-	return len(s.accounts[sa.Name]) > 0 || slices.ContainsFunc(argo.All[*appsv1.Deployment](s.all), func(d *appsv1.Deployment) bool {
+	_, forUsers := sa.Annotations[common.AnnotationKeyRBACRule]
+	return forUsers || len(s.accounts[sa.Name]) > 0 || slices.ContainsFunc(argo.All[*appsv1.Deployment](s.all), func(d *appsv1.Deployment) bool {
 		return d.Spec.Template.Spec.ServiceAccountName == sa.Name && sameNamespace(d.Namespace, sa.Namespace)
 	})
 }

@@ -35,6 +35,14 @@ func runtimeRules() []Rule {
 			},
 		},
 		{
+			Code:    "unknown-tag",
+			Warning: true,
+			Summary: "A template has a tag that Argo does not know.",
+			Why:     "Argo's validation ignores it, and it remains in the text as it is.",
+			Fix:     "correct the name",
+			check:   eachFlow(unknownTags),
+		},
+		{
 			Code:    "invalid-duration",
 			Summary: "A duration has no unit that Argo knows.",
 			Why:     "Argo parses it only when it needs it, and then the Workflow fails, or the default applies.",
@@ -72,10 +80,13 @@ func runtimeRules() []Rule {
 		},
 		{
 			Code:    "invalid-container",
-			Summary: "The API server rejects a container of a pod.",
+			Summary: "The API server rejects a pod, a container or a claim of a Workflow.",
 			Why:     "Argo accepts the template, and the step ends with an error when it creates the pod.",
 			Fix:     "correct the field that the message names",
-			check:   eachFlow(invalidContainers),
+			check: func(i *inspection) {
+				eachFlow(invalidContainers)(i)
+				eachFlow(refusedObjects)(i)
+			},
 		},
 		{
 			Code:    "unknown-hook-template",

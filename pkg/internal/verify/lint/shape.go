@@ -52,7 +52,7 @@ func shapeRules() []Rule {
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
 				"applies a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
-			check: func(*inspection) {}, // reported by Decode
+			check: eachFlow(unknownInPatch), // Decode reports the others
 		},
 		{
 			Code:    codeNewerField,
