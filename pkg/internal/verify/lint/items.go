@@ -22,6 +22,9 @@ func invalidItems(i *inspection, f flow) {
 		eachCall(t, func(at *field.Path, c call) {
 			if c.sequence != nil {
 				i.sequenceFormat(at.Child("withSequence", "format"), c.sequence.Format)
+				if c.sequence.End == nil && c.sequence.Count == nil {
+					i.reportHint(at.Child("withSequence"), "add count or end", "the sequence has no end")
+				}
 			}
 			if len(c.items) == 0 || c.when != "" && !strings.Contains(c.when, "{{") {
 				return // without its condition, a step needs no value

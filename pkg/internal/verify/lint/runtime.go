@@ -584,6 +584,26 @@ func mutexHeldTwice(i *inspection, f flow) {
 				i.report(at, "the Workflow holds the mutex %s until it ends", strings.TrimPrefix(id, "/"))
 			}
 		})
+		own := map[string]bool{}
+		each(t.path, t.Synchronization, func(_ *field.Path, id string) { own[id] = !held[id] && !strings.Contains(id, "{{") })
+		if len(own) == 0 || t.Name == "" {
+			continue
+		}
+		var inner []string
+		eachCall(t, func(_ *field.Path, c call) {
+			if c.ref == nil && c.inline == nil {
+				inner = append(inner, c.template)
+			}
+		})
+		alone := flow{spec: wfv1.WorkflowSpec{Templates: f.spec.Templates}, path: f.path}
+		below := alone.reachable(inner...)
+		for _, other := range f.templates() {
+			each(other.path, other.Synchronization, func(at *field.Path, id string) {
+				if own[id] && below[other.Name] && other.Name != "" {
+					i.report(at, "template %s holds the mutex %s while it calls this one", t.Name, strings.TrimPrefix(id, "/"))
+				}
+			})
+		}
 	}
 }
 
