@@ -438,6 +438,9 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 		case *ast.MemberNode:
 			root, ok := n.Node.(*ast.IdentifierNode)
 			name, text := n.Property.(*ast.StringNode)
+			if ok && text && root.Value == "metadata" && slices.Contains(e.only, "metadata") && strings.ToLower(name.Value) != name.Value {
+				report(`write metadata["`+strings.ToLower(name.Value)+`"]`, "the names of headers are in lower case")
+			}
 			if ok && text && root.Value == "sprig" {
 				known, _ := functions()["sprig"].(map[string]any)
 				if known != nil && known[name.Value] == nil {
