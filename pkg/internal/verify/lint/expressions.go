@@ -173,7 +173,10 @@ func invalidSelector(i *inspection, b *wfv1.WorkflowEventBinding) {
 // invalidCondition checks the condition of a CronWorkflow, which has no variables outside of tags.
 func invalidCondition(i *inspection, c *wfv1.CronWorkflow) {
 	if s := c.Spec.StopStrategy; s != nil {
-		i.expression(field.NewPath("spec", "stopStrategy", "expression"), scope{only: []string{"cronworkflow"}}, s.Expression, true)
+		i.expression(field.NewPath("spec", "stopStrategy", "expression"), scheduled, s.Expression, true)
+	}
+	for _, m := range expressionTag().FindAllStringSubmatch(c.Spec.When, -1) {
+		i.expression(field.NewPath("spec", "when"), scheduled, m[1], false)
 	}
 	if c.Spec.When == "" || strings.Contains(c.Spec.When, "{{") {
 		return
@@ -185,6 +188,16 @@ func invalidCondition(i *inspection, c *wfv1.CronWorkflow) {
 	} else if _, err = condition.Evaluate(nil); err != nil {
 		i.reportHint(at, "write {{= "+c.Spec.When+" }}", "%v", err)
 	}
+}
+
+// scheduled is the scope of the conditions of a CronWorkflow.
+var scheduled = scope{
+	known: map[string]any{
+		"cronworkflow.name": "", "cronworkflow.namespace": "", "cronworkflow.labels": nil, "cronworkflow.annotations": nil,
+		"cronworkflow.failed": nil, "cronworkflow.succeeded": nil, "cronworkflow.lastScheduledTime": nil,
+	},
+	names: map[string]bool{"failed": true, "succeeded": true, "lastScheduledTime": true, "namespace": true},
+	only:  []string{"cronworkflow"}, closed: []string{"cronworkflow"},
 }
 
 // parsed parses an expression. The library would add a drawing to the error.
@@ -213,6 +226,7 @@ var answered = scope{known: map[string]any{
 
 // retried is the scope of the expressions of retryStrategy.
 var retried = scope{
+	names: map[string]bool{"exitCode": true, "status": true, "duration": true, "message": true},
 	known: map[string]any{
 		"retries": "", "lastRetry.exitCode": "", "lastRetry.status": "", "lastRetry.duration": "", "lastRetry.message": "",
 	},

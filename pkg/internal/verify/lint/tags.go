@@ -22,6 +22,9 @@ var afterRoot = map[string][]string{
 // simpleTag matches a tag with a name of several parts.
 var simpleTag = lazily(`\{\{\s*([A-Za-z]+)((?:\.[-\w%/: ]+)*?)\s*\}\}`)
 
+// wholeArtifact matches an artifact of a step or a task.
+var wholeArtifact = lazily(`^(steps|tasks)\.[-\w]+\.outputs\.artifacts\.[-\w]+$`)
+
 // unknownTags reports tags that Argo does not know and its validator ignores.
 func unknownTags(i *inspection, f flow) {
 	for _, t := range f.templates() {
@@ -39,6 +42,10 @@ func (i *inspection) unknownTag(at *field.Path, f flow, t template, root, rest s
 	if layout, is := strings.CutPrefix(name, common.GlobalVarWorkflowCreationTimestamp+"."); is && !knownLayout(layout) {
 		i.reportHint(at, "write one letter a tag, such as {{workflow.creationTimestamp.Y}}-{{workflow.creationTimestamp.m}}",
 			"Argo knows no layout %s", layout)
+		return
+	}
+	if wholeArtifact().MatchString(name) && strings.Contains(at.String(), ".arguments.parameters[") {
+		i.reportHint(at, "pass it in arguments.artifacts, with from", "%s is an artifact, and a parameter is text", name)
 		return
 	}
 	if retried := !t.IsLeaf() || f.spec.RetryStrategy != nil || t.RetryStrategy != nil || f.spec.TemplateDefaults != nil || f.inherits() ||
