@@ -135,9 +135,10 @@ func (s *objectSet) creates(namespace, name string) bool {
 // runs reports whether an object uses a ServiceAccount, or argo-server for its users.
 func (s *objectSet) runs(sa *corev1.ServiceAccount) bool {
 	_, forUsers := sa.Annotations[common.AnnotationKeyRBACRule]
-	return forUsers || len(s.accounts[sa.Name]) > 0 || slices.ContainsFunc(argo.All[*appsv1.Deployment](s.all), func(d *appsv1.Deployment) bool {
+	deployed := slices.ContainsFunc(argo.All[*appsv1.Deployment](s.all), func(d *appsv1.Deployment) bool {
 		return d.Spec.Template.Spec.ServiceAccountName == sa.Name && sameNamespace(d.Namespace, sa.Namespace)
 	})
+	return deployed || forUsers || len(s.accounts[sa.Name]) > 0
 }
 
 // spareAccount returns a ServiceAccount among the objects that no object uses: one whose name contains another, or one that

@@ -103,7 +103,7 @@ func (i *inspection) selector(at *field.Path, text string) {
 }
 
 // comparedStatus matches a comparison with a status.
-var comparedStatus = lazily(`\{\{\s*((?:(?:workflow|steps\.[-\w]+|tasks\.[-\w]+)\.)?status)\s*\}\}["']?\s*(?:==|!=)\s*["']?([A-Za-z]+)["']?`)
+var comparedStatus = lazily(`\{\{\s*((?:(?:workflow|(?:steps|tasks)\.[-\w]+)\.)?status)\s*\}\}["']?\s*(?:==|!=)\s*["']?([A-Za-z]+)["']?`)
 
 // statuses are the values of a status.
 var statuses = []string{
@@ -384,7 +384,8 @@ func (i *inspection) expression(at *field.Path, e scope, text string, condition 
 		}
 		if name, is := strings.CutPrefix(wrong.Message, "unknown field "); is {
 			message = "there is no " + fieldOf(tree.Node, name)
-			hint = cmp.Or(diag.DidYouMean(name, slices.Collect(maps.Keys(e.names)), strings.ToLower), "correct the name, or add what it names")
+			hint = cmp.Or(diag.DidYouMean(name, slices.Sorted(maps.Keys(e.names)), strings.ToLower),
+				"correct the name, or add what it names")
 		}
 		i.reportHint(at, hint, "%s", message)
 	} else if err != nil {
@@ -446,13 +447,15 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 			if !ok || name.Value != "jsonpath" || len(n.Arguments) != 2 {
 				return
 			}
-			if path, is := n.Arguments[1].(*ast.StringNode); is && !strings.HasPrefix(path.Value, "$") && !strings.HasPrefix(path.Value, "@") {
+			if path, is := n.Arguments[1].(*ast.StringNode); is && !strings.HasPrefix(path.Value, "$") &&
+				!strings.HasPrefix(path.Value, "@") {
 				report("write $."+strings.TrimPrefix(path.Value, "."), "the path %s does not begin with $", path.Value)
 			}
 		case *ast.MemberNode:
 			root, ok := n.Node.(*ast.IdentifierNode)
 			name, text := n.Property.(*ast.StringNode)
-			if ok && text && root.Value == "metadata" && slices.Contains(e.only, "metadata") && strings.ToLower(name.Value) != name.Value {
+			if ok && text && root.Value == "metadata" && slices.Contains(e.only, "metadata") &&
+				strings.ToLower(name.Value) != name.Value {
 				report(`write metadata["`+strings.ToLower(name.Value)+`"]`, "the names of headers are in lower case")
 			}
 			if ok && text && root.Value == "sprig" {

@@ -57,7 +57,9 @@ func (i *inspection) ignoredCleanup(f flow) {
 				"there is no strategy %s", strategy)
 		}
 	}
-	artifacts := []string{string(wfv1.ArtifactGCOnWorkflowCompletion), string(wfv1.ArtifactGCOnWorkflowDeletion), string(wfv1.ArtifactGCNever)}
+	artifacts := []string{
+		string(wfv1.ArtifactGCOnWorkflowCompletion), string(wfv1.ArtifactGCOnWorkflowDeletion), string(wfv1.ArtifactGCNever),
+	}
 	if gc := f.spec.ArtifactGC; gc != nil {
 		check(f.path.Child("artifactGC"), string(gc.Strategy), artifacts...)
 	}

@@ -36,7 +36,8 @@ func misspelledReference(i *inspection) {
 			i.reportHint(at, "remove clusterScope", "%s is a WorkflowTemplate", name)
 		case !inNamespace && !clusterScope && len(findAll[*wfv1.WorkflowTemplate](i.set.all, "", name)) > 0:
 			other := findAll[*wfv1.WorkflowTemplate](i.set.all, "", name)[0].Namespace
-			i.reportHint(at, "create it in the namespace "+namespace+" too", "%s is in the namespace %s, where Argo does not look for it", name, other)
+			i.reportHint(at, "create it in the namespace "+namespace+" too",
+				"%s is in the namespace %s, where Argo does not look for it", name, other)
 		case clusterScope:
 			reference[*wfv1.ClusterWorkflowTemplate](i, at, "", name)
 		default:

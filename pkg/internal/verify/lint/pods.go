@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,7 +47,8 @@ func refusedObjects(i *inspection, f flow) {
 			pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}, Spec: *spec}
 			pod.Labels, pod.Annotations = t.Metadata.Labels, t.Metadata.Annotations
 			if f.spec.PodMetadata != nil {
-				pod.Labels, pod.Annotations = merged(f.spec.PodMetadata.Labels, pod.Labels), merged(f.spec.PodMetadata.Annotations, pod.Annotations)
+				pod.Labels = merged(f.spec.PodMetadata.Labels, pod.Labels)
+				pod.Annotations = merged(f.spec.PodMetadata.Annotations, pod.Annotations)
 			}
 			i.refused(pod, func(path string) *field.Path { return podPath(f, t, spec, path) })
 		case !strings.Contains(patch, "{{"):
@@ -81,8 +83,8 @@ func patchOf(f flow, t template) (at *field.Path, patches string) {
 // notRefused matches fields whose values other rules report, or that only server-side apply or older API servers refuse.
 var notRefused = lazily(`\.(image|imagePullPolicy|restartPolicy)$|\.(env|ports|imagePullSecrets|hostAliases)\[\d+\](\.name)?$`)
 
-// refused reports what the API server refuses in an object, unless tags or tools may fill it in. Other rules report missing
-// volumes and wrong resources.
+// refused reports what the API server refuses in an object, unless tags or tools may fill it in. Other rules
+// report missing volumes and wrong resources.
 func (i *inspection) refused(object manifest.Object, placed func(string) *field.Path) {
 	r := problem.About(object)
 	admission.Values(r, object)
@@ -126,11 +128,11 @@ func podPath(f flow, t template, spec *corev1.PodSpec, path string) *field.Path 
 			continue
 		}
 		for at, c := range containersOf(t) {
-			own := c.Name
-			if t.Container != nil && at.String() == t.path.Child("container").String() || t.Script != nil && at.String() == t.path.Child("script").String() {
-				own = "main"
+			inList := strings.HasSuffix(at.String(), "]")
+			if !inList {
+				c.Name = common.MainContainerName
 			}
-			if own == containers[n].Name && (own != "main" || !strings.HasSuffix(path, "].name") || strings.HasSuffix(at.String(), "]")) {
+			if c.Name == containers[n].Name && (inList || rest != ".name") {
 				return fieldBelow(at, strings.TrimPrefix(rest, "."))
 			}
 		}

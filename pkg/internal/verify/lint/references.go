@@ -261,6 +261,9 @@ func (i *inspection) keysBelow(at *field.Path, value any) {
 		if ref, ok := v["configMapKeyRef"].(map[string]any); ok && ref["optional"] != true {
 			i.key(at.Child("configMapKeyRef", "key"), stringOf(ref, "name"), stringOf(ref, "key"))
 		}
+		if ref, ok := v["artifactRepositoryRef"].(map[string]any); ok {
+			i.key(at.Child("artifactRepositoryRef", "key"), stringOf(ref, "configMap"), stringOf(ref, "key"))
+		}
 		if volume, ok := v["configMap"].(map[string]any); ok && volume["optional"] != true {
 			items, _ := volume["items"].([]any)
 			for n, item := range items {
