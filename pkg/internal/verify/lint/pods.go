@@ -22,6 +22,9 @@ import (
 
 // refusedObjects runs the validation of the API server on what Argo creates for a Workflow.
 func refusedObjects(i *inspection, f flow) {
+	if f.writes.others {
+		return // events change more than arguments
+	}
 	for n, claim := range f.spec.VolumeClaimTemplates {
 		at := f.path.Child("volumeClaimTemplates").Index(n)
 		claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
@@ -91,7 +94,7 @@ func (i *inspection) refused(object manifest.Object, placed func(string) *field.
 	for _, p := range r.Problems {
 		known := notRefused().MatchString(p.Path) ||
 			strings.Contains(p.Path, ".volumeMounts[") && p.Forbidden || strings.Contains(p.Path, ".resources.") && !p.Required
-		if !known && !strings.Contains(p.Message+p.Value, "{{") && !strings.Contains(p.Message+p.Value, "$(") {
+		if !known && !filledLater().MatchString(p.Message+p.Value) {
 			hint := p.Hint
 			if inName().MatchString(p.Path) {
 				hint = "use another name; main, init and wait are Argo's own containers"
@@ -104,6 +107,9 @@ func (i *inspection) refused(object manifest.Object, placed func(string) *field.
 		}
 	}
 }
+
+// filledLater matches what Argo or a tool replaces.
+var filledLater = lazily(`\{\{|\$\{|\$\(`)
 
 // inName matches the name of a container.
 var inName = lazily(`ontainers\[\d+\]\.name$`)
