@@ -113,6 +113,22 @@ func (p Pod) PodSpec() (*corev1.PodSpec, error) {
 		Volumes:            p.Volumes(),
 		InitContainers:     append([]corev1.Container{p.executorContainer(common.InitContainerName)}, init...),
 	}
+	spec.NodeSelector, spec.Affinity = p.Spec.NodeSelector, p.Spec.Affinity
+	if len(p.Template.NodeSelector) > 0 {
+		spec.NodeSelector = p.Template.NodeSelector
+	}
+	if p.Template.Affinity != nil {
+		spec.Affinity = p.Template.Affinity
+	}
+	spec.Tolerations = p.Spec.Tolerations
+	if len(p.Template.Tolerations) > 0 {
+		spec.Tolerations = p.Template.Tolerations
+	}
+	spec.ImagePullSecrets, spec.HostAliases = p.Spec.ImagePullSecrets, slices.Concat(p.Spec.HostAliases, p.Template.HostAliases)
+	spec.DNSConfig, spec.PriorityClassName = p.Spec.DNSConfig, cmp.Or(p.Template.PriorityClassName, p.Spec.PodPriorityClassName)
+	if p.Spec.DNSPolicy != nil {
+		spec.DNSPolicy = *p.Spec.DNSPolicy
+	}
 	if p.Template.SecurityContext != nil {
 		spec.SecurityContext = p.Template.SecurityContext
 	}

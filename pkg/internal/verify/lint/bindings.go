@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -130,12 +132,21 @@ func (s *objectSet) creates(namespace, name string) bool {
 	return ok
 }
 
+// runs reports whether an object uses a ServiceAccount, or argo-server for its users.
+func (s *objectSet) runs(sa *corev1.ServiceAccount) bool {
+	_, forUsers := sa.Annotations[common.AnnotationKeyRBACRule]
+	deployed := slices.ContainsFunc(argo.All[*appsv1.Deployment](s.all), func(d *appsv1.Deployment) bool {
+		return d.Spec.Template.Spec.ServiceAccountName == sa.Name && sameNamespace(d.Namespace, sa.Namespace)
+	})
+	return deployed || forUsers || len(s.accounts[sa.Name]) > 0
+}
+
 // spareAccount returns a ServiceAccount among the objects that no object uses: one whose name contains another, or one that
 // has permissions on Argo's kinds, of these the one with the nearest name.
 func (s *objectSet) spareAccount(namespace, name string) string {
 	var spare []string
 	for _, sa := range argo.All[*corev1.ServiceAccount](s.all) {
-		if len(s.accounts[sa.Name]) > 0 || !sameNamespace(sa.Namespace, namespace) {
+		if sa.Name == name || s.runs(sa) || !sameNamespace(sa.Namespace, namespace) {
 			continue
 		}
 		if strings.Contains(sa.Name, name) {

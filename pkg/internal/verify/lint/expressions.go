@@ -32,10 +32,14 @@ var expressionTag = lazily(`\{\{=((?:[^}]|\}[^}])*)\}\}`)
 
 func invalidExpressions(i *inspection, f flow) {
 	for _, t := range f.templates() {
-		e := scopeOf(f, t)
+		e := i.scopeOf(f, t)
 		for at, text := range textsIn(t) {
+			here := e
+			if strings.HasSuffix(at.String(), ".resource.manifest") {
+				here.only, here.closed = nil, nil // what Argo cannot evaluate may be for the object
+			}
 			for _, m := range expressionTag().FindAllStringSubmatch(text, -1) {
-				i.expression(at, e, m[1], false)
+				i.expression(at, here, m[1], false)
 			}
 		}
 		eachCall(t, func(at *field.Path, c call) {
@@ -43,7 +47,17 @@ func invalidExpressions(i *inspection, f flow) {
 			i.hooks(at, e, c.hooks)
 		})
 		if r := t.RetryStrategy; r != nil {
-			i.expression(t.path.Child("retryStrategy", "expression"), e, r.Expression, true)
+			i.expression(t.path.Child("retryStrategy", "expression"), retried, r.Expression, true)
+		}
+		if t.Metrics != nil {
+			for n, m := range t.Metrics.Prometheus {
+				i.when(t.path.Child("metrics", "prometheus").Index(n).Child("when"), m.When)
+			}
+		}
+		if t.DAG != nil {
+			for n, task := range t.DAG.Tasks {
+				i.depends(t.path.Child("dag", "tasks").Index(n).Child("depends"), task.Depends)
+			}
 		}
 		for n, p := range t.Outputs.Parameters {
 			if p.ValueFrom != nil {
@@ -68,10 +82,10 @@ func invalidExpressions(i *inspection, f flow) {
 			i.selector(t.path.Child("resource", "failureCondition"), r.FailureCondition)
 		}
 	}
-	whole := scopeOf(f, template{})
+	whole := i.scopeOf(f, template{})
 	i.hooks(f.path, whole, f.spec.Hooks)
 	if r := f.spec.RetryStrategy; r != nil {
-		i.expression(f.path.Child("retryStrategy", "expression"), whole, r.Expression, true)
+		i.expression(f.path.Child("retryStrategy", "expression"), retried, r.Expression, true)
 	}
 }
 
@@ -89,12 +103,22 @@ func (i *inspection) selector(at *field.Path, text string) {
 }
 
 // comparedStatus matches a comparison with a status.
-var comparedStatus = lazily(`\{\{\s*((?:workflow|steps\.[-\w]+|tasks\.[-\w]+)\.status)\s*\}\}["']?\s*(?:==|!=)\s*["']?([A-Za-z]+)["']?`)
+var comparedStatus = lazily(`\{\{\s*((?:(?:workflow|(?:steps|tasks)\.[-\w]+)\.)?status)\s*\}\}["']?\s*(?:==|!=)\s*["']?([A-Za-z]+)["']?`)
 
 // statuses are the values of a status.
 var statuses = []string{
 	string(wfv1.NodeSucceeded), string(wfv1.NodeFailed), string(wfv1.NodeError), string(wfv1.NodeSkipped), string(wfv1.NodeOmitted),
 	string(wfv1.NodeRunning), string(wfv1.NodePending), "Daemoned",
+}
+
+// depends checks which results of other tasks a task waits for. In it, the controller replaces the hyphens of names.
+func (i *inspection) depends(at *field.Path, text string) {
+	if text == "" || strings.Contains(text, "{{") {
+		return
+	}
+	if _, err := parsed(strings.ReplaceAll(text, "-", "_")); err != nil {
+		i.reportHint(at, "join tasks with && and ||, such as (a.Succeeded || b.Failed) && c", "%v", err)
+	}
 }
 
 // when checks a condition of a step. Argo reads a word without quotes as text.
@@ -109,8 +133,7 @@ func (i *inspection) when(at *field.Path, text string) {
 		return
 	}
 	if m := comparedStatus().FindStringSubmatch(text); m != nil && !slices.Contains(statuses, m[2]) {
-		i.reportHint(at, cmp.Or(diag.DidYouMean(m[2], statuses, strings.ToLower), "use "+strings.Join(statuses, ", ")),
-			"%s is never %s", m[1], m[2])
+		i.reportHint(at, statusHint(m[2]), "%s is never %s", m[1], m[2])
 		return
 	}
 	tokens := parsed.Tokens()
@@ -150,7 +173,10 @@ func invalidSelector(i *inspection, b *wfv1.WorkflowEventBinding) {
 // invalidCondition checks the condition of a CronWorkflow, which has no variables outside of tags.
 func invalidCondition(i *inspection, c *wfv1.CronWorkflow) {
 	if s := c.Spec.StopStrategy; s != nil {
-		i.expression(field.NewPath("spec", "stopStrategy", "expression"), scope{only: []string{"cronworkflow"}}, s.Expression, true)
+		i.expression(field.NewPath("spec", "stopStrategy", "expression"), scheduled, s.Expression, true)
+	}
+	for _, m := range expressionTag().FindAllStringSubmatch(c.Spec.When, -1) {
+		i.expression(field.NewPath("spec", "when"), scheduled, m[1], false)
 	}
 	if c.Spec.When == "" || strings.Contains(c.Spec.When, "{{") {
 		return
@@ -162,6 +188,16 @@ func invalidCondition(i *inspection, c *wfv1.CronWorkflow) {
 	} else if _, err = condition.Evaluate(nil); err != nil {
 		i.reportHint(at, "write {{= "+c.Spec.When+" }}", "%v", err)
 	}
+}
+
+// scheduled is the scope of the conditions of a CronWorkflow.
+var scheduled = scope{
+	known: map[string]any{
+		"cronworkflow.name": "", "cronworkflow.namespace": "", "cronworkflow.labels": nil, "cronworkflow.annotations": nil,
+		"cronworkflow.failed": nil, "cronworkflow.succeeded": nil, "cronworkflow.lastScheduledTime": nil,
+	},
+	names: map[string]bool{"failed": true, "succeeded": true, "lastScheduledTime": true, "namespace": true},
+	only:  []string{"cronworkflow"}, closed: []string{"cronworkflow"},
 }
 
 // parsed parses an expression. The library would add a drawing to the error.
@@ -179,6 +215,7 @@ type scope struct {
 	known  map[string]any
 	names  map[string]bool
 	only   []string // there are no other names than these, and functions; nil: there may be others
+	closed []string // values that have no other fields than those in known
 	absent string   // a name that exists elsewhere
 }
 
@@ -187,16 +224,43 @@ var answered = scope{known: map[string]any{
 	"request.method": "", "request.url": "", "request.body": "", "response.statusCode": 0, "response.body": "",
 }}
 
+// retried is the scope of the expressions of retryStrategy.
+var retried = scope{
+	names: map[string]bool{"exitCode": true, "status": true, "duration": true, "message": true},
+	known: map[string]any{
+		"retries": "", "lastRetry.exitCode": "", "lastRetry.status": "", "lastRetry.duration": "", "lastRetry.message": "",
+	},
+	only: []string{"retries", "lastRetry"}, closed: []string{"lastRetry"},
+}
+
+// inTags are the names that an expression in a tag can use, of them some only in metrics.
+var inTags = []string{
+	"workflow", "inputs", "outputs", "steps", "tasks", "item", "pod", "node", "retries", "lastRetry", "status", "duration", "exitCode",
+	"resourcesDuration",
+}
+
 // scopeOf returns the scope of the expressions of a template: all values are texts.
-func scopeOf(f flow, t template) scope {
+func (i *inspection) scopeOf(f flow, t template) scope {
 	e := scope{known: map[string]any{}, names: map[string]bool{}}
+	alone := f.spec.WorkflowTemplateRef == nil && f.spec.TemplateDefaults == nil && i.set.defaults.TemplateDefaults == nil
+	if alone && !strings.Contains(t.path.String(), ".inline") { // an inline template also has the names of its caller
+		e.only = inTags
+		if t.path != nil {
+			e.closed = append(e.closed, "inputs.parameters")
+		}
+		if templateSpec(i.Object) == nil && !f.writes.others && !f.writes.arguments.all {
+			e.closed = append(e.closed, "workflow.parameters")
+		}
+	}
 	switch {
 	case t.DAG != nil:
 		e.absent = "steps"
 	case len(t.Steps) > 0:
 		e.absent = "tasks"
 	}
-	for _, name := range []string{"workflow.name", "workflow.namespace", "workflow.uid", "workflow.serviceAccountName", "workflow.status"} {
+	for _, name := range []string{
+		"workflow.name", "workflow.namespace", "workflow.uid", "workflow.serviceAccountName", "workflow.status", "workflow.parameters.json",
+	} {
 		e.known[name] = ""
 	}
 	for _, name := range []string{"exitCode", "status", "duration", "message"} {
@@ -210,24 +274,41 @@ func scopeOf(f flow, t template) scope {
 		e.known["inputs.parameters."+p.Name] = ""
 		e.names[p.Name] = true
 	}
-	called := func(kind, name string) {
-		e.names[name] = true
-		for _, of := range []string{"id", "ip", "status", "startedAt", "finishedAt", "exitCode", "outputs.result"} {
-			e.known[kind+"."+name+"."+of] = ""
-		}
-	}
-	for _, parallel := range t.Steps {
-		for _, s := range parallel.Steps {
-			called("steps", s.Name)
-		}
-	}
+	kind := "steps"
 	if t.DAG != nil {
-		for _, task := range t.DAG.Tasks {
-			called("tasks", task.Name)
-		}
+		kind = "tasks"
 	}
+	e.known[kind+".name"] = ""
+	if e.only != nil && (t.DAG != nil || len(t.Steps) > 0) {
+		e.closed = append(e.closed, kind)
+	}
+	eachCall(t, func(_ *field.Path, c call) {
+		e.names[c.name] = true
+		at := kind + "." + c.name + "."
+		for _, of := range []string{"id", "ip", "status", "startedAt", "finishedAt", "exitCode", "outputs.result"} {
+			e.known[at+of] = ""
+		}
+		n := slices.IndexFunc(f.spec.Templates, func(t wfv1.Template) bool { return t.Name == c.template })
+		if e.only == nil || c.ref != nil || c.inline != nil || c.repeated || n < 0 {
+			return
+		}
+		if !f.spec.Templates[n].HasOutput() {
+			delete(e.known, at+"outputs.result")
+		}
+		e.known[at+"outputs.artifacts"] = any(nil)
+		for _, p := range f.spec.Templates[n].Outputs.Parameters {
+			e.known[at+"outputs.parameters."+p.Name] = ""
+			e.names[p.Name] = true
+		}
+		if f.spec.Templates[n].Plugin == nil { // which may return any
+			e.closed = append(e.closed, at+"outputs", at+"outputs.parameters")
+		}
+	})
 	return e
 }
+
+// guarded matches an expression that may expect a value not to be there.
+var guarded = lazily(`\?\?|\?\.|\bin\b`)
 
 // types returns the types of the scope. What it does not know may be anything.
 func (e scope) types() types.Map {
@@ -243,18 +324,28 @@ func (e scope) types() types.Map {
 			all[name] = types.TypeOf(function)
 		}
 	}
-	for path, value := range e.known {
-		steps := strings.Split(path, ".")
-		in := all
-		for _, step := range steps[:len(steps)-1] {
-			next, ok := in[step].(types.Map)
+	in := func(path []string) types.Map {
+		of := all
+		for _, step := range path {
+			next, ok := of[step].(types.Map)
 			if !ok {
 				next = types.Map{types.Extra: types.Any}
-				in[step] = next
+				of[step] = next
 			}
-			in = next
+			of = next
 		}
-		in[steps[len(steps)-1]] = types.TypeOf(value)
+		return of
+	}
+	for path, value := range e.known {
+		steps := strings.Split(path, ".")
+		last := len(steps) - 1
+		in(steps[:last])[steps[last]] = types.Any
+		if value != nil {
+			in(steps[:last])[steps[last]] = types.TypeOf(value)
+		}
+	}
+	for _, path := range e.closed {
+		delete(in(strings.Split(path, ".")), types.Extra)
 	}
 	return all
 }
@@ -276,21 +367,41 @@ func (i *inspection) expression(at *field.Path, e scope, text string, condition 
 	if i.names(at, e, tree.Node) || constant != text || bare().MatchString(text) {
 		return
 	}
+	if guarded().MatchString(text) {
+		e.closed = nil
+	}
 	options := []expr.Option{expr.Env(e.types())}
 	if condition {
 		options = append(options, expr.AsBool())
 	}
 	_, err = expr.Compile(text, options...)
 	if wrong := (*file.Error)(nil); errors.As(err, &wrong) {
+		message := wrong.Message
 		hint := "use values of one type: asInt(…) and asFloat(…) convert a text"
 		if name, is := strings.CutPrefix(wrong.Message, "unknown name "); is {
 			hint = cmp.Or(diag.DidYouMean(name, e.only, strings.ToLower),
 				"it can use "+strings.Join(e.only, ", ")+", and quote a text: '"+name+"'")
 		}
-		i.reportHint(at, hint, "%s", wrong.Message)
+		if name, is := strings.CutPrefix(wrong.Message, "unknown field "); is {
+			message = "there is no " + fieldOf(tree.Node, name)
+			hint = cmp.Or(diag.DidYouMean(name, slices.Sorted(maps.Keys(e.names)), strings.ToLower),
+				"correct the name, or add what it names")
+		}
+		i.reportHint(at, hint, "%s", message)
 	} else if err != nil {
 		i.report(at, "%v", err)
 	}
+}
+
+// fieldOf returns the text of the first field with a name in an expression.
+func fieldOf(root ast.Node, name string) string {
+	found := name
+	ast.Walk(&root, visitor(func(n ast.Node) {
+		if member, ok := n.(*ast.MemberNode); ok && found == name && lastName(member) == name {
+			found = member.String()
+		}
+	}))
+	return found
 }
 
 // names reports names in an expression that do not exist, and those that are read as a subtraction.
@@ -309,6 +420,9 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 	ast.Walk(&root, visitor(func(n ast.Node) {
 		switch n := n.(type) {
 		case *ast.BinaryNode:
+			if of, value := comparison(n); value != "" && !slices.Contains(statuses, value) {
+				report(statusHint(value), "%s is never %s", of, value)
+			}
 			left, ok := n.Left.(*ast.MemberNode)
 			if !ok || n.Operator != "-" {
 				return
@@ -326,12 +440,24 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 		case *ast.VariableDeclaratorNode:
 			declares = declares || n.Name == e.absent
 		case *ast.CallNode:
-			if name, ok := n.Callee.(*ast.IdentifierNode); ok && functions()[name.Value] == nil {
+			name, ok := n.Callee.(*ast.IdentifierNode)
+			if ok && functions()[name.Value] == nil {
 				report(nearestKey(name.Value, functions()), "there is no function %s", name.Value)
+			}
+			if !ok || name.Value != "jsonpath" || len(n.Arguments) != 2 {
+				return
+			}
+			if path, is := n.Arguments[1].(*ast.StringNode); is && !strings.HasPrefix(path.Value, "$") &&
+				!strings.HasPrefix(path.Value, "@") {
+				report("write $."+strings.TrimPrefix(path.Value, "."), "the path %s does not begin with $", path.Value)
 			}
 		case *ast.MemberNode:
 			root, ok := n.Node.(*ast.IdentifierNode)
 			name, text := n.Property.(*ast.StringNode)
+			if ok && text && root.Value == "metadata" && slices.Contains(e.only, "metadata") &&
+				strings.ToLower(name.Value) != name.Value {
+				report(`write metadata["`+strings.ToLower(name.Value)+`"]`, "the names of headers are in lower case")
+			}
 			if ok && text && root.Value == "sprig" {
 				known, _ := functions()["sprig"].(map[string]any)
 				if known != nil && known[name.Value] == nil {
@@ -341,6 +467,26 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 		}
 	}))
 	return found
+}
+
+// comparison returns the status that a node compares with a text, and the text; "" if it compares something else.
+func comparison(n *ast.BinaryNode) (status, text string) {
+	if n.Operator != "==" && n.Operator != "!=" {
+		return "", ""
+	}
+	for _, side := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
+		member, ok := side[0].(*ast.MemberNode)
+		value, isText := side[1].(*ast.StringNode)
+		if root, _ := rootOf(side[0]); ok && isText && root != nil && lastName(member) == "status" &&
+			slices.Contains([]string{"workflow", "steps", "tasks", "lastRetry"}, root.Value) {
+			return member.String(), value.Value
+		}
+	}
+	return "", ""
+}
+
+func statusHint(wrong string) string {
+	return cmp.Or(diag.DidYouMean(wrong, statuses, strings.ToLower), "use "+strings.Join(statuses, ", "))
 }
 
 // rootOf returns the name at which a chain of fields begins, and the rest of the chain.

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
+	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 )
 
@@ -32,11 +34,48 @@ func unreadSettings(i *inspection) {
 		i.furtherBuses(o)
 	}
 	for _, f := range i.set.flows[i.Object] {
+		i.ignoredCleanup(f)
 		f.eachRetry(func(at *field.Path, r *wfv1.RetryStrategy) {
 			if r.Backoff != nil && r.Limit == nil {
 				i.reportHint(at.Child("backoff"), "add limit", "without limit, Argo retries at once and without an end")
 			}
+			if r.Backoff == nil {
+				return
+			}
+			first, err := wfv1.ParseStringToDuration(r.Backoff.Duration)
+			last, wrong := wfv1.ParseStringToDuration(r.Backoff.MaxDuration)
+			if err == nil && wrong == nil && last > 0 && last < first {
+				i.reportHint(at.Child("backoff", "maxDuration"), "raise maxDuration, or lower duration",
+					"maxDuration ends before the first retry, so there is none")
+			}
 		})
+	}
+}
+
+// ignoredCleanup reports strategies that Argo does not know.
+func (i *inspection) ignoredCleanup(f flow) {
+	check := func(at *field.Path, strategy string, known ...string) {
+		if strategy != "" && !strings.Contains(strategy, "{{") && !slices.Contains(known, strategy) {
+			i.reportHint(at.Child("strategy"), cmp.Or(diag.DidYouMean(strategy, known, strings.ToLower), "use "+strings.Join(known, ", ")),
+				"there is no strategy %s", strategy)
+		}
+	}
+	artifacts := []string{
+		string(wfv1.ArtifactGCOnWorkflowCompletion), string(wfv1.ArtifactGCOnWorkflowDeletion), string(wfv1.ArtifactGCNever),
+	}
+	if gc := f.spec.ArtifactGC; gc != nil {
+		check(f.path.Child("artifactGC"), string(gc.Strategy), artifacts...)
+	}
+	if gc := f.spec.VolumeClaimGC; gc != nil {
+		check(f.path.Child("volumeClaimGC"), string(gc.Strategy),
+			string(wfv1.VolumeClaimGCOnCompletion), string(wfv1.VolumeClaimGCOnSuccess))
+	}
+	for _, t := range f.templates() {
+		for n, a := range t.Outputs.Artifacts {
+			if a.ArtifactGC != nil {
+				check(t.path.Child("outputs", "artifacts").Index(n).Child("artifactGC"), string(a.ArtifactGC.Strategy), artifacts...)
+			}
+		}
 	}
 }
 

@@ -22,6 +22,9 @@ func invalidItems(i *inspection, f flow) {
 		eachCall(t, func(at *field.Path, c call) {
 			if c.sequence != nil {
 				i.sequenceFormat(at.Child("withSequence", "format"), c.sequence.Format)
+				if c.sequence.End == nil && c.sequence.Count == nil {
+					i.reportHint(at.Child("withSequence"), "add count or end", "the sequence has no end")
+				}
 			}
 			if len(c.items) == 0 || c.when != "" && !strings.Contains(c.when, "{{") {
 				return // without its condition, a step needs no value
@@ -80,7 +83,9 @@ func invalidIntegers(i *inspection, f flow) {
 			check(at.Child("backoff", "factor"), r.Backoff.Factor)
 		}
 	})
+	i.semaphores(f.path, f.spec.Synchronization)
 	for _, t := range f.templates() {
+		i.semaphores(t.path, t.Synchronization)
 		check(t.path.Child("activeDeadlineSeconds"), t.ActiveDeadlineSeconds)
 		eachCall(t, func(at *field.Path, c call) {
 			if s := c.sequence; s != nil {
@@ -90,6 +95,25 @@ func invalidIntegers(i *inspection, f flow) {
 				check(at.Child("count"), s.Count)
 			}
 		})
+	}
+}
+
+// semaphores reports keys of ConfigMaps among the objects that do not say how many may hold a semaphore.
+func (i *inspection) semaphores(at *field.Path, s *wfv1.Synchronization) {
+	for n := 0; s != nil && n < len(s.Semaphores); n++ {
+		if s.Semaphores[n] == nil || s.Semaphores[n].ConfigMapKeyRef == nil {
+			continue
+		}
+		ref := s.Semaphores[n].ConfigMapKeyRef
+		cm, ok := i.set.configMap(i.Object.GetNamespace(), ref.Name)
+		text, has := "", false
+		if ok {
+			text, has = cm.Data[ref.Key]
+		}
+		if _, err := strconv.Atoi(text); has && err != nil && !strings.Contains(text, "{{") && !strings.Contains(text, "$") {
+			i.reportHint(at.Child("synchronization", "semaphores").Index(n), "write an integer in the ConfigMap",
+				"key %s of ConfigMap %s is %q, which is no integer", ref.Key, ref.Name, text)
+		}
 	}
 }
 

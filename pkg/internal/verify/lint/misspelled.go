@@ -7,6 +7,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -35,11 +36,18 @@ func misspelledReference(i *inspection) {
 			i.reportHint(at, "add clusterScope: true", "%s is a ClusterWorkflowTemplate", name)
 		case inNamespace && !inCluster && clusterScope:
 			i.reportHint(at, "remove clusterScope", "%s is a WorkflowTemplate", name)
+		case !inNamespace && !clusterScope && len(findAll[*wfv1.WorkflowTemplate](i.set.all, "", name)) > 0:
+			other := findAll[*wfv1.WorkflowTemplate](i.set.all, "", name)[0].Namespace
+			i.reportHint(at, "create it in the namespace "+namespace+" too",
+				"%s is in the namespace %s, where Argo does not look for it", name, other)
 		case clusterScope:
 			reference[*wfv1.ClusterWorkflowTemplate](i, at, "", name)
 		default:
 			reference[*wfv1.WorkflowTemplate](i, at, namespace, name)
 		}
+	}
+	if fields, err := i.set.all.FieldsOf(i.Object); err == nil && len(i.set.flows[i.Object]) > 0 {
+		i.configNames(field.NewPath("spec"), fields["spec"])
 	}
 	for _, f := range i.set.flows[i.Object] {
 		if ref := f.spec.WorkflowTemplateRef; ref != nil {
@@ -87,6 +95,35 @@ func (i *inspection) bus(namespace, name string) {
 	}
 	if len(others) == 1 && others[0] != name && !used[others[0]] {
 		i.reportHint(at, "did you mean "+others[0]+"?", "there is no EventBus %s in the files, and nothing uses %s", name, others[0])
+	}
+}
+
+// configNames reports almost the names of ConfigMaps and Secrets below the spec of an object with Workflows.
+func (i *inspection) configNames(at *field.Path, value any) {
+	switch v := value.(type) {
+	case []any:
+		for n, inner := range v {
+			i.configNames(at.Index(n), inner)
+		}
+	case map[string]any:
+		for key, inner := range v {
+			place, ref := at.Child(key), map[string]any{}
+			if key == "cache" {
+				continue // Argo creates the ConfigMap
+			}
+			if of, ok := inner.(map[string]any); ok && of["optional"] != true {
+				ref = of
+			}
+			switch key {
+			case "configMapKeyRef", "configMapRef", "configMap":
+				reference[*corev1.ConfigMap](i, place.Child("name"), i.Object.GetNamespace(), stringOf(ref, "name"))
+			case "secretKeyRef", "secretRef":
+				reference[*corev1.Secret](i, place.Child("name"), i.Object.GetNamespace(), stringOf(ref, "name"))
+			case "secret":
+				reference[*corev1.Secret](i, place.Child("secretName"), i.Object.GetNamespace(), stringOf(ref, "secretName"))
+			}
+			i.configNames(place, inner)
+		}
 	}
 }
 

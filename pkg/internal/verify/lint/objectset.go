@@ -27,7 +27,8 @@ type objectSet struct {
 	defaults wfv1.WorkflowSpec                     // workflowDefaults of the controller's ConfigMap
 	taint    *taint
 	patched  patched
-	called   map[manifest.Object]bool // templates of others call those of these
+	called   map[manifest.Object][]string // names of the templates of an object that other objects call
+	launches map[manifest.Object]bool     // another object runs it as a Workflow
 }
 
 // reach describes how events reach a template.
@@ -74,29 +75,37 @@ func newObjectSet(of argo.Objects) *objectSet {
 		}
 		s.record(object)
 	}
-	s.called = s.calledTemplates()
+	s.called, s.launches = s.calledTemplates()
 	s.taint = newTaint(s)
 	return s
 }
 
-// calledTemplates returns the objects with templates that a templateRef of another object names.
-func (s *objectSet) calledTemplates() map[manifest.Object]bool {
-	out := map[manifest.Object]bool{}
+// calledTemplates returns the templates that a templateRef of another object names, and the objects that a
+// workflowTemplateRef names.
+func (s *objectSet) calledTemplates() (called map[manifest.Object][]string, launches map[manifest.Object]bool) {
+	called, launches = map[manifest.Object][]string{}, map[manifest.Object]bool{}
 	for object, flows := range s.flows {
 		for _, f := range flows {
+			if ref := f.spec.WorkflowTemplateRef; ref != nil {
+				for other := range s.referred(ref.Name, ref.ClusterScope, f.namespace) {
+					launches[other] = true
+				}
+			}
 			for _, t := range f.templates() {
 				eachCall(t, func(_ *field.Path, c call) {
 					if c.ref == nil {
 						return
 					}
 					for other := range s.referred(c.ref.Name, c.ref.ClusterScope, f.namespace) {
-						out[other] = out[other] || other != object
+						if other != object {
+							called[other] = append(called[other], c.ref.Template)
+						}
 					}
 				})
 			}
 		}
 	}
-	return out
+	return called, launches
 }
 
 // referred returns the flows of the templates with a name that a Workflow in a namespace may refer to.

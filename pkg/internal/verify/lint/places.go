@@ -1,15 +1,20 @@
 package lint
 
 import (
+	"cmp"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/argoproj/argo-workflows/v3/workflow/common"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
 // Argo's validators name a place as templates.main.steps[0].a, or only quote the value that is
@@ -26,13 +31,20 @@ var (
 // templateIn matches the name of the template that a message is about.
 var templateIn = lazily(`templates\.([-\w]+)`)
 
-// templateOf returns the name of the template that a message is about; "" if it names none.
-func templateOf(message string) string {
-	if m := templateIn().FindStringSubmatch(message); m != nil {
-		return m[1]
+// templatesOf returns the names of the templates that a message is about, the one to blame first: a tag that
+// cannot be resolved is in the last of them, and what a call lacks is missing in the first.
+func templatesOf(message string) []string {
+	var out []string
+	for _, m := range templateIn().FindAllStringSubmatch(message, -1) {
+		out = append(out, m[1])
 	}
-	return ""
+	if unresolved(message) {
+		slices.Reverse(out)
+	}
+	return out
 }
+
+func unresolved(message string) bool { return strings.Contains(message, "failed to resolve") }
 
 // metadataTag matches a label or an annotation of a Workflow.
 var metadataTag = lazily(`\{\{workflow\.(labels|annotations)\.`)
@@ -51,8 +63,16 @@ type place struct {
 func placeIn(spec any, at *field.Path, message string) *field.Path {
 	found := place{at, spec}
 	used := []string{}
-	for _, path := range dotted().FindAllString(message, -1) {
-		if next, steps := walked(place{at, spec}, path); steps > 0 {
+	paths := dotted().FindAllString(message, -1)
+	if unresolved(message) {
+		slices.Reverse(paths)
+	}
+	if first, _, _ := strings.Cut(message, " "); !strings.Contains(first, ".") {
+		paths = append(paths, "templates."+first)
+	}
+	for _, path := range paths {
+		next, steps := walked(place{at, spec}, path)
+		if steps > 1 || steps > 0 && !strings.HasPrefix(path, "templates.") {
 			found, used = next, strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
 			break
 		}
@@ -143,9 +163,15 @@ func mentioned(in place, message string, used []string) *field.Path {
 		if slices.Contains(used, text) || len(text) < 1 || best != nil && len(texts[best]) >= len(text) {
 			continue
 		}
-		word, err := regexp.Compile(`(^|[\s:'"(])` + regexp.QuoteMeta(text) + `($|[\s:'"),.])`)
+		word, err := regexp.Compile(`(^|[\s:'"(.])` + regexp.QuoteMeta(text) + `($|[\s:'"),.])`)
 		if err == nil && word.MatchString(message) {
 			best = at
+		}
+	}
+	for _, at := range order {
+		last := message[strings.LastIndex(message, " ")+1:]
+		if best == nil && strings.HasSuffix(at.String(), ".depends") && slices.Contains(words().FindAllString(texts[at], -1), last) {
+			return at
 		}
 	}
 	if fields, ok := in.value.(map[string]any); best == nil && ok {
@@ -161,12 +187,29 @@ func mentioned(in place, message string, used []string) *field.Path {
 // words matches the words of a message.
 var words = lazily(`[A-Za-z]+`)
 
+// taskResults are what depends can ask of a task.
+var taskResults = []string{
+	string(common.TaskResultSucceeded), string(common.TaskResultFailed), string(common.TaskResultErrored), string(common.TaskResultSkipped),
+	string(common.TaskResultOmitted), string(common.TaskResultDaemoned), string(common.TaskResultAnySucceeded),
+	string(common.TaskResultAllFailed),
+}
+
 // hintFor suggests another name for one that a message says is unknown.
 func hintFor(spec any, message string) string {
+	if _, task, is := strings.Cut(message, "invalid dependency "); is {
+		if operator := map[string]string{"and": "&&", "or": "||", "not": "!"}[strings.ToLower(task)]; operator != "" {
+			return "write " + operator
+		}
+		return diag.DidYouMean(task, taskResults, strings.ToLower)
+	}
+	if strings.HasSuffix(message, "was not supplied") {
+		return "pass it in arguments, or give the input a value"
+	}
 	m := quotedIn().FindStringSubmatch(message)
 	if m == nil {
 		return ""
 	}
+	of := templatesOf(message)
 	names := func(path ...string) []string {
 		var out []string
 		var collect func(value any, path []string)
@@ -182,7 +225,10 @@ func hintFor(spec any, message string) string {
 				}
 			case []any:
 				for _, inner := range v {
-					collect(inner, path)
+					template, _ := inner.(map[string]any)
+					if len(path) == 0 || path[0] != "inputs" || len(of) == 0 || template["name"] == of[0] {
+						collect(inner, path)
+					}
 				}
 			}
 		}
@@ -210,4 +256,29 @@ func hintFor(spec any, message string) string {
 		return diag.DidYouMean(word, names("templates"), strings.ToLower)
 	}
 	return ""
+}
+
+// calledOnly turns the errors of a WorkflowTemplate into warnings of another rule if they are not those of the
+// templates that run: the controller does not validate it when it is stored.
+func (i *inspection) calledOnly(r *problem.Report) {
+	object := i.Object.DeepCopyObject().(manifest.Object)
+	spec := templateSpec(object)
+	if spec == nil || len(r.Problems) == 0 || i.set.launches[i.Object] {
+		return
+	}
+	f := i.set.flows[i.Object][0]
+	f.spec.Entrypoint, f.spec.OnExit, f.spec.Hooks = "", "", nil
+	if called := i.set.called[i.Object]; len(called) > 0 {
+		used := f.reachable(called...)
+		f.spec.Templates = slices.DeleteFunc(slices.Clone(spec.Templates), func(t wfv1.Template) bool { return !used[t.Name] })
+	}
+	*spec = f.spec
+	broken := problem.About(object)
+	i.legalWorkflow(broken, field.NewPath("spec"), object)
+	for n, p := range r.Problems {
+		if !slices.ContainsFunc(broken.Problems, func(b problem.Problem) bool { return strings.HasSuffix(b.Message, p.Message) }) {
+			r.Problems[n].Code, r.Problems[n].Warning = codeUnlaunchable, true
+			r.Problems[n].Hint = cmp.Or(p.Hint, unlaunchableFix)
+		}
+	}
 }

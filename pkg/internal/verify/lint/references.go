@@ -71,6 +71,28 @@ func missingArguments(i *inspection, s *eventsv1.Sensor, t argo.Trigger) {
 	}
 }
 
+// hookArguments reports hooks that do not pass an input of their template, which Argo's validation does not check.
+func hookArguments(i *inspection, f flow) {
+	check := func(at *field.Path, hooks wfv1.LifecycleHooks) {
+		for name, hook := range hooks {
+			n := slices.IndexFunc(f.spec.Templates, func(t wfv1.Template) bool { return t.Name == hook.Template })
+			if n < 0 || hook.TemplateRef != nil || f.spec.TemplateDefaults != nil || len(f.spec.Arguments.Parameters) > 0 && at == f.path {
+				continue
+			}
+			for _, p := range f.spec.Templates[n].Inputs.Parameters {
+				if p.Value == nil && p.Default == nil && p.ValueFrom == nil && hook.Arguments.GetParameterByName(p.Name) == nil {
+					i.reportHint(at.Child("hooks").Child(string(name)), "add "+p.Name+" to arguments.parameters of the hook",
+						"template %s needs the argument %s", hook.Template, p.Name)
+				}
+			}
+		}
+	}
+	check(f.path, f.spec.Hooks)
+	for _, t := range f.templates() {
+		eachCall(t, func(at *field.Path, c call) { check(at, c.hooks) })
+	}
+}
+
 // allParameters matches a use of workflow.parameters as a whole.
 var allParameters = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`workflow\.parameters([^.\w]|\.json\b)`) })
 
@@ -94,12 +116,22 @@ func unknownArguments(i *inspection, f flow) {
 		}
 	}
 	call := func(at *field.Path, name string, ref *wfv1.TemplateRef, arguments wfv1.Arguments) {
-		n := slices.IndexFunc(f.spec.Templates, func(t wfv1.Template) bool { return t.Name == name })
-		if ref != nil || n < 0 {
+		in := f.spec
+		if ref != nil {
+			found := i.set.referred(ref.Name, ref.ClusterScope, f.namespace)
+			if name = ref.Template; len(found) != 1 {
+				return
+			}
+			for _, of := range found {
+				in = of.spec
+			}
+		}
+		n := slices.IndexFunc(in.Templates, func(t wfv1.Template) bool { return t.Name == name })
+		if n < 0 {
 			return
 		}
 		for k, p := range arguments.Parameters {
-			if f.spec.Templates[n].Inputs.GetParameterByName(p.Name) == nil {
+			if in.Templates[n].Inputs.GetParameterByName(p.Name) == nil {
 				i.report(at.Child("arguments", "parameters").Index(k), "template %s has no input %s", name, p.Name)
 			}
 		}
@@ -125,11 +157,12 @@ func unknownVolumes(i *inspection, f flow) {
 	if f.inherits() {
 		return // the volumes may be those of the calling Workflow
 	}
-	_, isWorkflow := i.Object.(*wfv1.Workflow)
-	run := f.reachable()
+	if templateSpec(i.Object) != nil && !i.set.launches[i.Object] {
+		return // a template that others call has their volumes
+	}
 	for _, t := range f.templates() {
-		if !t.IsPodType() || !isWorkflow && (!run[t.Name] || i.set.called[i.Object]) || !mounts(t) {
-			continue // a template that others call has their volumes
+		if !t.IsPodType() || !mounts(t) {
+			continue
 		}
 		pod, err := argo.Pod{Template: t.Template, Spec: f.spec}.PodSpec()
 		if err != nil {
@@ -152,8 +185,8 @@ func unknownVolumes(i *inspection, f flow) {
 	}
 }
 
-// reachable returns the names of the templates that a Workflow of the flow runs.
-func (f flow) reachable() map[string]bool {
+// reachable returns the names of the templates that a Workflow of the flow runs, and of those that the given ones call.
+func (f flow) reachable(also ...string) map[string]bool {
 	out := map[string]bool{}
 	var visit func(name string)
 	visit = func(name string) {
@@ -175,7 +208,7 @@ func (f flow) reachable() map[string]bool {
 			}
 		}
 	}
-	for _, name := range append([]string{f.spec.Entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)...) {
+	for _, name := range slices.Concat(also, []string{f.spec.Entrypoint, f.spec.OnExit}, hooks(f.spec.Hooks)) {
 		visit(name)
 	}
 	return out
@@ -227,6 +260,9 @@ func (i *inspection) keysBelow(at *field.Path, value any) {
 	case map[string]any:
 		if ref, ok := v["configMapKeyRef"].(map[string]any); ok && ref["optional"] != true {
 			i.key(at.Child("configMapKeyRef", "key"), stringOf(ref, "name"), stringOf(ref, "key"))
+		}
+		if ref, ok := v["artifactRepositoryRef"].(map[string]any); ok {
+			i.key(at.Child("artifactRepositoryRef", "key"), stringOf(ref, "configMap"), stringOf(ref, "key"))
 		}
 		if volume, ok := v["configMap"].(map[string]any); ok && volume["optional"] != true {
 			items, _ := volume["items"].([]any)

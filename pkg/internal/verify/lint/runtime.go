@@ -35,6 +35,14 @@ func runtimeRules() []Rule {
 			},
 		},
 		{
+			Code:    "unknown-tag",
+			Warning: true,
+			Summary: "A template has a tag that Argo does not know.",
+			Why:     "Argo's validation ignores it, and it remains in the text as it is.",
+			Fix:     "correct the name",
+			check:   eachFlow(unknownTags),
+		},
+		{
 			Code:    "invalid-duration",
 			Summary: "A duration has no unit that Argo knows.",
 			Why:     "Argo parses it only when it needs it, and then the Workflow fails, or the default applies.",
@@ -72,10 +80,13 @@ func runtimeRules() []Rule {
 		},
 		{
 			Code:    "invalid-container",
-			Summary: "The API server rejects a container of a pod.",
+			Summary: "The API server rejects a pod, a container or a claim of a Workflow.",
 			Why:     "Argo accepts the template, and the step ends with an error when it creates the pod.",
 			Fix:     "correct the field that the message names",
-			check:   eachFlow(invalidContainers),
+			check: func(i *inspection) {
+				eachFlow(invalidContainers)(i)
+				eachFlow(refusedObjects)(i)
+			},
 		},
 		{
 			Code:    "unknown-hook-template",
@@ -199,14 +210,14 @@ func textsBelow(at *field.Path, value any, out map[*field.Path]string) {
 
 // call is a step or a task.
 type call struct {
-	template, when, withParam string
-	ref                       *wfv1.TemplateRef
-	inline                    *wfv1.Template
-	arguments                 wfv1.Arguments
-	repeated                  bool // it has items: there may be none
-	hooks                     wfv1.LifecycleHooks
-	items                     []wfv1.Item
-	sequence                  *wfv1.Sequence // its items are numbers
+	name, template, when, withParam string
+	ref                             *wfv1.TemplateRef
+	inline                          *wfv1.Template
+	arguments                       wfv1.Arguments
+	repeated                        bool // it has items: there may be none
+	hooks                           wfv1.LifecycleHooks
+	items                           []wfv1.Item
+	sequence                        *wfv1.Sequence // its items are numbers
 }
 
 // eachCall calls do for each step and task of a template.
@@ -214,7 +225,7 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 	for j, parallel := range t.Steps {
 		for k, s := range parallel.Steps {
 			do(t.path.Child("steps").Index(j).Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
+				s.Name, s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
 				s.WithSequence,
 			})
 		}
@@ -222,7 +233,7 @@ func eachCall(t template, do func(at *field.Path, c call)) {
 	if t.DAG != nil {
 		for k, s := range t.DAG.Tasks {
 			do(t.path.Child("dag", "tasks").Index(k), call{
-				s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
+				s.Name, s.Template, s.When, s.WithParam, s.TemplateRef, s.Inline, s.Arguments, s.ShouldExpand(), s.Hooks, s.WithItems,
 				s.WithSequence,
 			})
 		}
@@ -573,6 +584,26 @@ func mutexHeldTwice(i *inspection, f flow) {
 				i.report(at, "the Workflow holds the mutex %s until it ends", strings.TrimPrefix(id, "/"))
 			}
 		})
+		own := map[string]bool{}
+		each(t.path, t.Synchronization, func(_ *field.Path, id string) { own[id] = !held[id] && !strings.Contains(id, "{{") })
+		if len(own) == 0 || t.Name == "" {
+			continue
+		}
+		var inner []string
+		eachCall(t, func(_ *field.Path, c call) {
+			if c.ref == nil && c.inline == nil {
+				inner = append(inner, c.template)
+			}
+		})
+		alone := flow{spec: wfv1.WorkflowSpec{Templates: f.spec.Templates}, path: f.path}
+		below := alone.reachable(inner...)
+		for _, other := range f.templates() {
+			each(other.path, other.Synchronization, func(at *field.Path, id string) {
+				if own[id] && below[other.Name] && other.Name != "" {
+					i.report(at, "template %s holds the mutex %s while it calls this one", t.Name, strings.TrimPrefix(id, "/"))
+				}
+			})
+		}
 	}
 }
 

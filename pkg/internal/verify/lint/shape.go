@@ -25,8 +25,11 @@ const codeIgnoredField = "ignored-field"
 const (
 	wrongTypeFix    = "write a value of the field's type"
 	unknownFieldFix = "correct the name or the indentation, or remove the field"
+	unlaunchableFix = "correct it, or remove what only a Workflow of the whole template uses"
 	newerFieldFix   = "remove the field, or upgrade Argo Workflows and change targets.argoWorkflows"
 )
+
+const codeUnlaunchable = "unlaunchable-template"
 
 // shapeRules check single objects of all kinds.
 func shapeRules() []Rule {
@@ -51,7 +54,7 @@ func shapeRules() []Rule {
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
 				"applies a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
-			check: func(*inspection) {}, // reported by Decode
+			check: eachFlow(unknownInPatch), // Decode reports the others
 		},
 		{
 			Code:    codeIgnoredField,
@@ -75,6 +78,15 @@ func shapeRules() []Rule {
 			Why:     "Argo validates an object after it is stored: kubectl reports success, and the error is only in the object's status.",
 			Fix:     "correct the field that the message names",
 			check:   legal,
+		},
+		{
+			Code:    codeUnlaunchable,
+			Warning: true,
+			Summary: "A WorkflowTemplate cannot run as a Workflow, but some of its templates can.",
+			Why: "argo lint and argo-server refuse it. The controller does not validate it when it is stored: a templateRef to the " +
+				"other templates works, a workflowTemplateRef fails.",
+			Fix:   unlaunchableFix,
+			check: func(*inspection) {}, // reported by legal
 		},
 		{
 			Code:    "moved-operator",
@@ -155,6 +167,7 @@ func legal(i *inspection) {
 		admission.CustomResource(r, o)
 	default:
 		i.legalWorkflow(r, field.NewPath("spec"), o.(manifest.Object))
+		i.calledOnly(r)
 	}
 	if s, ok := i.Object.(*eventsv1.Sensor); ok {
 		i.inlineWorkflows(r, s)
@@ -166,13 +179,26 @@ func legal(i *inspection) {
 			near, _ := walked(place{field.NewPath("spec"), fields["spec"]}, p.Path)
 			p.Path = placeIn(near.value, near.at, p.Message).String()
 		}
-		p.Code = i.rule.Code // of Kubernetes' own kinds it is another
+		if p.Code != codeUnlaunchable {
+			p.Code = i.rule.Code // of Kubernetes' own kinds it is another
+		}
 		i.Problems = append(i.Problems, p)
 	}
 }
 
 // whole matches the path of an object, or of one of its dependencies or triggers.
 var whole = lazily(`^(spec(\.(dependencies|triggers)\[\d+\])?)?$`)
+
+// templateSpec returns the spec of a WorkflowTemplate or a ClusterWorkflowTemplate; nil for other objects.
+func templateSpec(object manifest.Object) *wfv1.WorkflowSpec {
+	switch o := object.(type) {
+	case *wfv1.WorkflowTemplate:
+		return &o.Spec
+	case *wfv1.ClusterWorkflowTemplate:
+		return &o.Spec
+	}
+	return nil
+}
 
 // legalWorkflow runs Argo's validator, which stops at the first error: a template with one is replaced, until
 // there is no other.
@@ -192,8 +218,11 @@ func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object man
 		if place == below && below != at {
 			place = placeIn(fields["spec"], at, message)
 		}
+		if spec, _ := inner.(map[string]any); place == below && spec["workflowTemplateRef"] != nil {
+			place = below.Child("workflowTemplateRef") // the templates are another object's
+		}
 		r.Add(place, i.rule.Code, hintFor(inner, message), "%s", message)
-		if !withoutTemplate(object, templateOf(message)) {
+		if !slices.ContainsFunc(templatesOf(message), func(name string) bool { return withoutTemplate(object, name) }) {
 			return
 		}
 		err = legalWorkflow(i.set.all, object)

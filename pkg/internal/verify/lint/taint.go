@@ -12,6 +12,7 @@ import (
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
+	"github.com/expr-lang/expr/ast"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
@@ -69,7 +70,7 @@ var checking = lazily(`\b(regexFind|mustRegexFind|regexReplaceAll\w*|mustRegexRe
 	`|eq|ne|lt|gt|le|ge|has|contains|hasPrefix|hasSuffix|empty|sha1sum|sha256sum|sha512sum|adler32sum|b64enc|b32enc)\b`)
 
 func isChecked(src *eventsv1.TriggerParameterSource) bool {
-	constant := src != nil && src.DataKey == "" && src.DataTemplate == "" && src.ContextTemplate == "" && src.ContextKey == ""
+	constant := src != nil && src.DataKey == "" && src.DataTemplate == "" && src.ContextTemplate == "" // the EventSource writes the context
 	return constant || src != nil && checking().MatchString(src.DataTemplate)
 }
 
@@ -239,10 +240,7 @@ var (
 func (t *taint) tags(in manifest.Object, f flow, of template, text string) []string {
 	id := templateID(in, f, of.Name)
 	var out []string
-	for _, tag := range valueTag().FindAllString(text, -1) {
-		if pathTag().MatchString(tag) || slices.Contains(out, tag) {
-			continue
-		}
+	for _, tag := range userTags(text) {
 		if slices.ContainsFunc(parameterIn().FindAllStringSubmatch(tag, -1), func(m []string) bool {
 			name := m[2] + m[3]
 			if m[1] == "inputs" {
@@ -255,4 +253,50 @@ func (t *taint) tags(in manifest.Object, f flow, of template, text string) []str
 		}
 	}
 	return out
+}
+
+// withoutText are functions whose result has no text of their arguments: numbers, booleans, hashes and encodings.
+var withoutText = []string{
+	"len", "asInt", "asFloat", "int", "int64", "float", "float64", "atoi", "toDecimal", "round", "floor", "ceil", "abs", "count", "indexOf",
+	"all", "any", "none", "one", "empty", "contains", "has", "hasPrefix", "hasSuffix", "regexMatch", "mustRegexMatch", "toBase64", "b64enc",
+	"b32enc", "sha1sum", "sha256sum", "sha512sum", "adler32sum",
+}
+
+// harmless reports whether a tag is an expression whose result cannot contain a text that somebody chooses.
+func harmless(tag string) bool {
+	m := expressionTag().FindStringSubmatch(tag)
+	if m == nil {
+		return false
+	}
+	tree, err := parsed(m[1])
+	return err == nil && withoutInput(tree.Node)
+}
+
+func withoutInput(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode, *ast.UnaryNode, *ast.PredicateNode:
+		return true
+	case *ast.ConditionalNode:
+		return withoutInput(n.Exp1) && withoutInput(n.Exp2)
+	case *ast.BinaryNode:
+		return n.Operator != "+" && n.Operator != "??" && n.Operator != ".." || withoutInput(n.Left) && withoutInput(n.Right)
+	case *ast.BuiltinNode:
+		return slices.Contains(withoutText, n.Name)
+	case *ast.CallNode:
+		return slices.Contains(withoutText, lastName(n.Callee))
+	}
+	return false
+}
+
+// lastName returns the name of a function, without that of its library.
+func lastName(n ast.Node) string {
+	switch n := n.(type) {
+	case *ast.IdentifierNode:
+		return n.Value
+	case *ast.MemberNode:
+		if name, ok := n.Property.(*ast.StringNode); ok {
+			return name.Value
+		}
+	}
+	return ""
 }

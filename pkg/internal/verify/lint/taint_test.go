@@ -52,6 +52,9 @@ spec:
 		want            bool
 	}{
 		"the argument":                       {"- {name: main, " + shell("{{workflow.parameters.text}}") + "}", dest, true},
+		"a number":                           {"- {name: main, " + shell("{{=asInt(workflow.parameters.text)}}") + "}", dest, false},
+		"a choice of constants":              {"- {name: main, " + shell("{{=workflow.parameters.text == 'x' ? 'a' : 'b'}}") + "}", dest, false},
+		"joined with a constant":             {"- {name: main, " + shell("{{='a' + workflow.parameters.text}}") + "}", dest, true},
 		"in an expression":                   {"- {name: main, " + shell("{{=workflow.parameters['text']}}") + "}", dest, true},
 		"another argument":                   {"- {name: main, " + shell("{{workflow.parameters.level}}") + "}", dest, false},
 		"all arguments":                      {"- {name: main, " + shell("{{workflow.parameters}}") + "}", dest, true},

@@ -18,6 +18,7 @@ import (
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
+	"github.com/argoperator/argoperator/pkg/internal/kube/builtin"
 )
 
 // busRules check EventBuses.
@@ -147,21 +148,20 @@ func workflowRules() []Rule {
 		},
 		{
 			Code:    "no-schedule",
-			Summary: "A CronWorkflow has no schedule.",
+			Summary: "A CronWorkflow has no schedule, or one that never comes.",
 			Why:     "Argo accepts it, and it never runs.",
 			Fix:     "add schedules",
-			check: on(func(i *inspection, c *wfv1.CronWorkflow) {
-				if c.Spec.Schedule == "" && len(c.Spec.Schedules) == 0 {
-					i.report(field.NewPath("spec"), "the CronWorkflow never runs")
-				}
-			}),
+			check:   on(neverScheduled),
 		},
 		{
 			Code:    "missing-argument",
-			Summary: "A Sensor starts a WorkflowTemplate without one of its arguments.",
-			Why:     "Argo creates the Workflow, and it fails at once.",
+			Summary: "A Sensor starts a WorkflowTemplate, or a hook a template, without one of its arguments.",
+			Why:     "The Workflow fails at once, or when the hook is due.",
 			Fix:     "add the argument, or give the parameter a value in the WorkflowTemplate",
-			check:   eachTrigger(missingArguments),
+			check: func(i *inspection) {
+				eachTrigger(missingArguments)(i)
+				eachFlow(hookArguments)(i)
+			},
 		},
 		{
 			Code:    "unknown-argument",
@@ -199,6 +199,21 @@ func workflowRules() []Rule {
 	}
 }
 
+func neverScheduled(i *inspection, c *wfv1.CronWorkflow) {
+	if c.Spec.Schedule == "" && len(c.Spec.Schedules) == 0 {
+		i.report(field.NewPath("spec"), "the CronWorkflow never runs")
+	}
+	for n, schedule := range c.Spec.Schedules {
+		at := field.NewPath("spec", "schedules").Index(n)
+		switch zoned := strings.HasPrefix(schedule, "CRON_TZ=") || strings.HasPrefix(schedule, "TZ="); {
+		case zoned && c.Spec.Timezone != "":
+			i.reportHint(at, "remove timezone, or the time zone of the schedule", "Argo cannot read a schedule with two time zones")
+		case len(builtin.Schedule(schedule, at)) == 0 && builtin.NextTime(schedule, time.Unix(0, 0)).IsZero():
+			i.reportHint(at, "write a day that the month has", "the schedule never comes")
+		}
+	}
+}
+
 // eachFlow calls check for every Workflow spec in an object.
 func eachFlow(check func(*inspection, flow)) func(*inspection) {
 	return func(i *inspection) {
@@ -220,7 +235,7 @@ var (
 func userTags(text string) []string {
 	var out []string
 	for _, tag := range valueTag().FindAllString(text, -1) {
-		if !pathTag().MatchString(tag) && !slices.Contains(out, tag) {
+		if !pathTag().MatchString(tag) && !slices.Contains(out, tag) && !harmless(tag) {
 			out = append(out, tag)
 		}
 	}
@@ -274,14 +289,13 @@ func (i *inspection) code(f flow, fed bool) {
 	}
 }
 
-// listTag matches a tag of all parameters together, and beforeLiteral what can be before a literal.
+// listTag matches a tag of all parameters together or of a value in JSON, and beforeLiteral what can be before a literal.
 var (
-	listTag       = lazily(`^\{\{\s*(workflow|inputs)\.parameters\s*\}\}$`)
+	listTag       = lazily(`^\{\{(\s*(workflow|inputs)\.parameters|=\s*(sprig\.)?toJson\([^()]*\))\s*\}\}$`)
 	beforeLiteral = lazily(`[=(,:]\s*$`)
 )
 
-// isLiteral reports whether a tag is only where many languages have a literal: all parameters together
-// are a text in JSON.
+// isLiteral reports whether a tag of a text in JSON is only where many languages have a literal.
 func isLiteral(text, tag string) bool {
 	parts := strings.Split(text, tag)
 	return listTag().MatchString(tag) && !slices.ContainsFunc(parts[:len(parts)-1], func(before string) bool {
