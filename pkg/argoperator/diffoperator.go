@@ -37,7 +37,8 @@ func (o Operator) changedKind(before Operator) diag.List {
 	}
 	var findings diag.List
 	findings.Add(o.definition.Position("spec", "api", key), diag.BreakingChange,
-		fmt.Sprintf("the %s is another one than %s: no operator handles the custom resources of %s.%s any more", key, changed, was.Plural, was.Group),
+		fmt.Sprintf("the %s is another one than %s: no operator handles the custom resources of %s.%s any more",
+			key, changed, was.Plural, was.Group),
 		"give the operator of the new kind another metadata.name, and keep this one until its custom resources are gone")
 	return findings
 }
@@ -48,7 +49,7 @@ func (o Operator) changedFinalizer(before Operator) diag.List {
 	if was == "" || was == is {
 		return nil
 	}
-	at, hint := o.definition.Position("spec"), "first delete the custom resources; or remove this finalizer from them by hand after the change"
+	at, hint := o.definition.Position("spec"), "first delete the custom resources; or remove this finalizer from them by hand"
 	if is != "" {
 		at, hint = o.definition.Position("spec", "finalizer", "name"), "keep finalizer: {name: "+was+"}"
 	}
@@ -82,7 +83,8 @@ func (o Operator) changedName(earlier []Operator) diag.List {
 	}
 	var findings diag.List
 	findings.Add(o.definition.Position("metadata", "name"), diag.BreakingChange,
-		fmt.Sprintf("the operator was %s: it may not write the objects that that one has made", earlier[i].Name), "keep metadata.name: "+earlier[i].Name)
+		fmt.Sprintf("the operator was %s: it may not write the objects that that one has made", earlier[i].Name),
+		"keep metadata.name: "+earlier[i].Name)
 	return findings
 }
 
@@ -92,7 +94,8 @@ func (o Operator) changedValues(was, is plan.Child, i int) diag.List {
 	for key := range was.Generate {
 		if _, kept := is.Generate[key]; !kept {
 			findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "generate"), diag.DataLoss,
-				fmt.Sprintf("the value of %s is deleted from the Secrets of child %s that exist; another key gets a new random value", key, is.Name),
+				fmt.Sprintf("the value of %s is deleted from the Secrets of child %s that exist; another key gets a new random value",
+					key, is.Name),
 				"keep the key")
 		}
 	}

@@ -34,8 +34,8 @@ func (c *checker) losses() {
 		for _, path := range needed(&written, &kept, []string{"spec"}) {
 			field := strings.Join(path, ".")
 			c.warn(c.schemaField(versionPath(stored), field), diag.LossyVersion,
-				fmt.Sprintf("%s is required in the stored version %s, but not in %s: custom resources that were written without it have none, "+
-					"and expressions read null", named(path), in, v.Name),
+				fmt.Sprintf("%s is required in the stored version %s, but not in %s: custom resources that were written "+
+					"without it have none, and expressions read null", named(path), in, v.Name),
 				fmt.Sprintf("give it a default, require it in %s, too, or stop serving %s: served: false", v.Name, v.Name))
 		}
 	}

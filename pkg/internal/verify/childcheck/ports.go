@@ -105,6 +105,11 @@ func (f *family) portNames(m member, container []string) (names []string, known 
 	return names, !f.runs[m.child].computes(ports)
 }
 
+// probes are the fields of a container with requests of the kubelet.
+var probes = [][]string{
+	{"livenessProbe"}, {"readinessProbe"}, {"startupProbe"}, {"lifecycle", "postStart"}, {"lifecycle", "preStop"},
+}
+
 // probedPorts returns the places of the ports that the kubelet asks in an object's containers.
 func probedPorts(m member) [][]string {
 	in, makes := podAt(m)
@@ -114,7 +119,7 @@ func probedPorts(m member) [][]string {
 	var out [][]string
 	for _, list := range containerLists {
 		for _, container := range mappings(m.object, nil, slices.Concat(in, []string{"spec", list, "*"})) {
-			for _, probe := range [][]string{{"livenessProbe"}, {"readinessProbe"}, {"startupProbe"}, {"lifecycle", "postStart"}, {"lifecycle", "preStop"}} {
+			for _, probe := range probes {
 				for _, by := range []string{"httpGet", "tcpSocket"} {
 					for _, place := range mappings(m.object, nil, slices.Concat(container, probe, []string{by})) {
 						out = append(out, append(place, "port"))

@@ -1,6 +1,7 @@
 package childcheck
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -22,13 +23,13 @@ func (f *family) refusedStatus() diag.List {
 	for _, cr := range slices.Concat(s.plausible, s.unlikely) {
 		for _, err := range f.statusErrors(cr) {
 			path := problem.Problem{Path: err.Field}.Segments()
-			if name := path[1]; reported[name] {
+			if reported[path[1]] {
 				continue
-			} else {
-				reported[name] = true
 			}
-			least := s.schema.Shorten(cr.written, func(object map[string]any) bool { return f.refuses(object, err) })
-			least = s.schema.Shrink(least, func(object map[string]any) bool { return f.refuses(object, err) })
+			reported[path[1]] = true
+			same := func(object map[string]any) bool { return f.refusal(object, err) != nil }
+			least := s.schema.Shorten(s.schema.Shrink(cr.written, same), same)
+			err = cmp.Or(f.refusal(least, err), err)
 			findings.Warn(f.d.Position(append([]string{"spec"}, path...)...), diag.BadValue,
 				diag.About(err.Field, err.ErrorBody())+", where the custom resource has "+specOf(least),
 				"restrict the field in the schema, or guard against the value in the expression")
@@ -37,11 +38,14 @@ func (f *family) refusedStatus() diag.List {
 	return findings
 }
 
-// refuses reports whether the status of a custom resource has an error at the place of another.
-func (f *family) refuses(object map[string]any, as *field.Error) bool {
-	return slices.ContainsFunc(f.statusErrors(f.samples.served(object)), func(err *field.Error) bool {
-		return err.Field == as.Field && err.Type == as.Type
-	})
+// refusal returns an error in the status of a custom resource at the place of another; nil if there is none.
+func (f *family) refusal(object map[string]any, as *field.Error) *field.Error {
+	all := f.statusErrors(f.samples.served(object))
+	i := slices.IndexFunc(all, func(err *field.Error) bool { return err.Field == as.Field && err.Type == as.Type })
+	if i < 0 {
+		return nil
+	}
+	return all[i]
 }
 
 // statusErrors returns what the schema does not permit in the status of a custom resource. The operator adds what its

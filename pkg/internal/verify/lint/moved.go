@@ -53,7 +53,8 @@ func (i *inspection) renamed(s *eventsv1.Sensor) bool {
 	const label = "app.kubernetes.io/name"
 	var names []string
 	for _, source := range argo.All[*eventsv1.EventSource](i.set.all) {
-		if source.Labels[plan.ManagedBy] == plan.Generator && source.Labels[label] == s.Labels[label] && sameNamespace(source.Namespace, s.Namespace) {
+		ours := source.Labels[plan.ManagedBy] == plan.Generator && source.Labels[label] == s.Labels[label]
+		if ours && sameNamespace(source.Namespace, s.Namespace) {
 			names = append(names, source.Name)
 		}
 	}

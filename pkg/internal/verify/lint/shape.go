@@ -91,8 +91,8 @@ func shapeRules() []Rule {
 		{
 			Code:    "moved-operator",
 			Summary: "The namespace or the names of a generated operator were changed after argoperator generate.",
-			Why: "Its programs, admission policies and Argo objects name each other. With another namespace, the Sensor has no permission " +
-				"for what it writes; with other names, it gets no events.",
+			Why: "Its programs, admission policies and Argo objects name each other. With another namespace, the Sensor has no " +
+				"permission for what it writes; with other names, it gets no events.",
 			Fix:   "generate the operator with the namespace and the name",
 			check: on(movedOperator),
 		},
