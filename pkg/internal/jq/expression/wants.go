@@ -282,13 +282,16 @@ func (e *expr) given() string {
 	return e.withDefault()
 }
 
-// wantItem warns of an item of a list that can be null where the API server rejects null.
+// wantItem warns of an item of a list that can be null where the API server rejects null, or reads a text.
 func (c *templates) wantItem(e *expr, is *absence, want schema.Type, hint string) {
-	_, validated := schema.Default(want) // by the schema of a custom resource
-	if !validated || want.Kind() == schema.Unknown || want.Nullable() || is.root.others() && c.scope.Waits && !c.scope.excludes(is.read) {
+	if want.Kind() == schema.Unknown || want.Nullable() || is.root.others() && c.scope.Waits && !c.scope.excludes(is.read) {
 		return
 	}
-	c.warnOf(e, is, "the API server rejects null in a list", hint)
+	if _, validated := schema.Default(want); validated { // by the schema of a custom resource
+		c.warnOf(e, is, "the API server rejects null in a list", hint)
+	} else if schema.OfKubernetes(want) && want.Kind() == schema.String {
+		c.warnOf(e, is, "the API server reads null in a list as an empty text", hint)
+	}
 }
 
 // withoutNull returns a hint to omit an item that is null from a list that is an expression.

@@ -113,9 +113,27 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 	if c.def.infers(text) {
 		return
 	}
-	if schema, ok := c.schemaAt(v, text, p); ok && schema != nil && schema.Type != kind {
+	schema, ok := c.schemaAt(v, text, p)
+	switch {
+	case !ok || schema == nil:
+	case schema.Type != kind:
 		c.add(p, diag.BadPath, wrongType(text, schema, kind), "")
+	case path[0].Field == "spec" && kind == "integer" && schema.Default == nil && !c.requires(v, path):
+		c.warn(p, diag.BadPath, fmt.Sprintf("%s may be missing, and kubectl scale and autoscalers then fail", text), "give the field a default")
 	}
+}
+
+// requires reports whether every custom resource has a field of the spec.
+func (c *checker) requires(v *v1alpha1.Version, path []source.JSONPathStep) bool {
+	of := c.def.Schemas[v.Name]
+	for _, step := range path {
+		if of == nil || step.Field != "spec" && !slices.Contains(of.Required, step.Field) {
+			return false
+		}
+		next := of.Properties[step.Field]
+		of = &next
+	}
+	return true
 }
 
 func wrongType(path string, schema *props, want string) string {

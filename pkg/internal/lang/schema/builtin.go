@@ -41,6 +41,12 @@ func hasMetadata(t reflect.Type) bool {
 
 func typeFor[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
+// OfKubernetes reports whether a type is one of Kubernetes' own, which its API server decodes without a schema.
+func OfKubernetes(t Type) bool {
+	_, is := t.(fromGo)
+	return is
+}
+
 // fromGo is the type of a Go type by its json tags, evaluated lazily.
 type fromGo struct {
 	t reflect.Type

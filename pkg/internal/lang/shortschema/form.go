@@ -9,6 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/lang/coretypes"
@@ -94,6 +95,11 @@ func (s *Form) Object(n *yaml.Node) *props {
 			}
 			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a field name", name), hint)
 		}
+		if read := readAs(name); read != name {
+			s.found.Warn(s.positions.Inside(pair[0], 0), diag.BadName,
+				fmt.Sprintf("kubectl reads the key %s as %s: users have to quote it in each custom resource", name, read),
+				"use another name, such as enabled")
+		}
 		if _, twice := out.Properties[name]; twice {
 			s.add(pair[0], 0, diag.DuplicateKey, fmt.Sprintf("duplicate field %s", name), "remove one of them")
 		}
@@ -113,6 +119,22 @@ func (s *Form) Object(n *yaml.Node) *props {
 		out.Properties = nil
 	}
 	return out
+}
+
+// readAs returns the key that kubectl reads, which knows the words of YAML 1.1 for true and false.
+func readAs(name string) string {
+	const longest = len("false")
+	if len(name) > longest {
+		return name
+	}
+	var read map[string]any
+	if err := sigsyaml.Unmarshal([]byte(name+": 1"), &read); err != nil || len(read) != 1 {
+		return name
+	}
+	for key := range read {
+		name = key
+	}
+	return name
 }
 
 // enumAtEnd matches a field whose last marker is an enum: what YAML takes for the next key may

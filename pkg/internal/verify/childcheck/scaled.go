@@ -2,6 +2,7 @@ package childcheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/argoperator/argoperator/pkg/diag"
@@ -12,11 +13,11 @@ import (
 
 // scaled warns if a child is an autoscaler of another one whose template sets the replicas:
 // the operator undoes each scaling. It also warns if the target is no child, although there are
-// children of its kind.
+// children of its kind or name, and if it lacks the requests of which the autoscaler computes a share.
 func (f *family) scaled(child int) diag.List {
 	var findings diag.List
 	reported := map[int]bool{}
-	found, near := false, -1
+	found, near, named := false, -1, -1
 	for _, cr := range f.having(child) {
 		for _, scaler := range f.objects(child, cr) {
 			kind, name := schema.ScaleTarget(scaler.object)
@@ -24,11 +25,19 @@ func (f *family) scaled(child int) diag.List {
 				return nil
 			}
 			for _, target := range f.all(cr) {
+				isNamed := schema.ValueAt(target.object, "metadata", "name") == name
+				_, scales := podAt(target)
 				switch {
-				case target.kind.Kind != kind || !target.beside(scaler):
-				case schema.ValueAt(target.object, "metadata", "name") != name:
+				case !target.beside(scaler):
+				case target.kind.Kind != kind && isNamed && scales:
+					named = target.child
+				case target.kind.Kind != kind:
+				case !isNamed:
 					near = target.child
 				default:
+					if !found {
+						findings = append(findings, f.unrequested(child, scaler, target)...)
+					}
 					found = true
 					if schema.ValueAt(target.object, "spec", "replicas") != nil && !reported[target.child] {
 						reported[target.child] = true
@@ -38,7 +47,11 @@ func (f *family) scaled(child int) diag.List {
 			}
 		}
 	}
-	if !found && near >= 0 && f.d.Operator.Spec.API.Existing == nil {
+	if !found && named >= 0 {
+		findings.Warn(f.at(child, "spec", "scaleTargetRef", "kind"), diag.UnmatchedChild,
+			fmt.Sprintf("the %s scales no child: child %s has another kind", f.declared(child).Kind, f.declared(named).Name),
+			"write kind: "+f.declared(named).Kind)
+	} else if !found && near >= 0 && f.d.Operator.Spec.API.Existing == nil {
 		text, _ := schema.ValueAt(f.declared(near).Template, "metadata", "name").(string)
 		findings.Warn(
 			f.at(child, "spec", "scaleTargetRef", "name"),
@@ -46,6 +59,41 @@ func (f *family) scaled(child int) diag.List {
 			fmt.Sprintf("the %s scales no child: child %s has another name", f.declared(child).Kind, f.declared(near).Name),
 			"write name: "+source.Scalar(text, true, 0),
 		)
+	}
+	return findings
+}
+
+// unrequested warns of a share of requests that a container of the target does not have.
+func (f *family) unrequested(child int, scaler, target member) diag.List {
+	var findings diag.List
+	of := map[string][]string{}
+	for _, metric := range mappings(scaler.object, nil, []string{"spec", "metrics", "*", "resource"}) {
+		name, _ := schema.ValueAt(scaler.object, append(slices.Clip(metric), "name")...).(string)
+		if schema.ValueAt(scaler.object, append(slices.Clip(metric), "target", "type")...) == "Utilization" {
+			of[name] = append(slices.Clip(metric), "name")
+		}
+	}
+	if schema.ValueAt(scaler.object, "spec", "targetCPUUtilizationPercentage") != nil {
+		of["cpu"] = []string{"spec", "targetCPUUtilizationPercentage"}
+	}
+	in, _ := podAt(target)
+	for _, name := range source.SortedKeys(of) {
+		for _, container := range mappings(target.object, nil, slices.Concat(in, []string{"spec", "containers", "*"})) {
+			resources := append(slices.Clip(container), "resources")
+			if f.runs[target.child].computes(resources) || schema.IsComputed(schema.ValueAt(f.declared(target.child).Template, resources...)) {
+				continue // users decide
+			}
+			has := func(key string) bool {
+				return schema.ValueAt(target.object, append(slices.Clip(resources), key, name)...) != nil
+			}
+			if !has("requests") && !has("limits") {
+				findings.Warn(f.at(child, of[name]...), diag.UnmatchedChild,
+					fmt.Sprintf("the %s computes a share of the requests for %s, which a container of child %s lacks",
+						f.declared(child).Kind, name, f.declared(target.child).Name),
+					fmt.Sprintf("add resources: {requests: {%s: …}} to each container of child %s", name, f.declared(target.child).Name))
+				break
+			}
+		}
 	}
 	return findings
 }

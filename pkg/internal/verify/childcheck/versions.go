@@ -23,10 +23,14 @@ func (f *family) refusedVersions() diag.List {
 			continue
 		}
 		if written, err := f.refusedIn(v.Name); err != nil {
+			rule := "write the rule"
+			if err.Type == field.ErrorTypeRequired {
+				rule = "require it"
+			}
 			findings.Warn(f.d.Position("spec", "api", "versions", strconv.Itoa(i), "name"), diag.LossyVersion,
 				fmt.Sprintf("%s permits %s, and %s does not: the API server rejects changes of it, as of its status: %s",
 					v.Name, specOf(written), working, strings.TrimPrefix(diag.About(err.Field, err.ErrorBody()), "<nil>: ")),
-				fmt.Sprintf("add the rule of %s to %s, too, or stop serving %[2]s: served: false", working, v.Name))
+				fmt.Sprintf("%s in %s, too, or stop serving %[2]s: served: false", rule, v.Name))
 		}
 	}
 	return findings
