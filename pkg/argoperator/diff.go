@@ -231,6 +231,9 @@ func (o Operator) breakingChange(crd *apiextensionsv1.CustomResourceDefinition, 
 		f.Message = b.Version + ": " + f.Message
 	}
 	f.Hint = "add a version with the new schema and keep serving this one"
+	if strings.Contains(b.Version, " -> ") {
+		f.Hint = "let both versions permit it, or stop serving one: the API server converts nothing"
+	}
 	if b.Warning {
 		f.Hint = "if all custom resources stay valid, ignore this; otherwise " + f.Hint
 	}

@@ -43,7 +43,7 @@ func (o Operator) changedChildren(earlier []Operator) diag.List {
 // removed reports what happens to the objects of a child that the definition no longer has, or has
 // under another name. An apply deletes nothing, and the operator no longer knows what the child made.
 func (o Operator) removed(child plan.Child, renamed int) diag.Finding {
-	found := diag.Finding{Position: o.definition.Position("spec", "children"), Severity: diag.Warning, Code: diag.RemovedChild}
+	found := diag.Finding{Position: o.definition.PositionOfKey("spec", "children"), Severity: diag.Warning, Code: diag.RemovedChild}
 	same := slices.IndexFunc(o.plan.Children, func(c plan.Child) bool { return sameKind(c, child) })
 	switch {
 	case renamed >= 0:

@@ -128,7 +128,8 @@ var wings = []wing{
 		others: []string{
 			"go.yaml.in/yaml/v3", "k8s.io/", "sigs.k8s.io/", "github.com/argoproj/", "github.com/itchyny/gojq", prometheusTypes,
 			// what Argo compiles the texts in its objects with
-			"github.com/Knetic/govaluate", "github.com/Masterminds/sprig/v3", "github.com/expr-lang/expr", "github.com/expr-lang/expr/", "github.com/yuin/gopher-lua/",
+			"github.com/Knetic/govaluate", "github.com/Masterminds/sprig/v3", "github.com/expr-lang/expr", "github.com/expr-lang/expr/",
+			"github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/",
 		},
 		parts: []part{
 			linking("verify/childcheck"),

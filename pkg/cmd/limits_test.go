@@ -63,7 +63,7 @@ var bounds = []bound{
 	{of: "Objects that a resync reads at once", most: "4 MiB, or one object", over: "The resync reads another page."},
 	{
 		of:   "Length of the name of a custom resource",
-		most: "that of its children, less the fixed text in their names: 52 for a CronJob, 63 for a Service or the value of a label",
+		most: "that of its children, less the fixed text in their names: 52 for a CronJob, 63 for a Service or the value of a label, 15 for the name of a port",
 		over: "`argoperator validate` reports it, with the longest possible name. `Ready` is `False`. `lint` does not warn of it, because it would for almost every operator. " +
 			"To reject such names, write `validations: [{rule: self.metadata.name.size() <= 45}]` in the [version](definition.md#version).",
 	},

@@ -87,3 +87,6 @@ func supported(err *field.Error) []string {
 	}
 	return out
 }
+
+// LacksKey reports whether a validation rule failed because it reads a field that is not there.
+func LacksKey(err *field.Error) bool { return strings.HasPrefix(err.Detail, "no such key: ") }

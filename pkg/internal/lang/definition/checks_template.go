@@ -173,4 +173,7 @@ func (c *checker) reservedKeys(p source.Path, patch bool) {
 			)
 		}
 	}
+	if at := append(p.To(), "metadata", "labels", managedBy); !patch && c.Written(at) {
+		c.warn(at, diag.ReservedName, fmt.Sprintf("argoperator sets %s itself: it replaces this value", managedBy), "remove the key")
+	}
 }

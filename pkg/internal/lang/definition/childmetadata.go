@@ -8,6 +8,9 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
 
+// managedBy is the label by which an operator knows its objects.
+const managedBy = "app.kubernetes.io/managed-by"
+
 // childMetadata adds the labels and annotations of all children to the templates, where
 // these do not have the key themselves. It leaves expressions to ChildMetadata.
 func (c *checker) childMetadata() {
@@ -16,7 +19,7 @@ func (c *checker) childMetadata() {
 		return
 	}
 	p := source.PathOf("spec", "childMetadata")
-	c.commonKeys(common.Labels, p.To("labels"), "app.kubernetes.io/managed-by")
+	c.commonKeys(common.Labels, p.To("labels"), managedBy)
 	c.commonKeys(common.Annotations, p.To("annotations"))
 	for i := range c.op.Spec.Children {
 		child := &c.op.Spec.Children[i]

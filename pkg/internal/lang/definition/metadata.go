@@ -44,7 +44,7 @@ func (c *checker) metaKey(key string, p source.Path) {
 		key,
 		p,
 		"app.kubernetes.io/name",
-		"app.kubernetes.io/managed-by",
+		managedBy,
 		"app.kubernetes.io/part-of",
 		"app.kubernetes.io/component",
 	)

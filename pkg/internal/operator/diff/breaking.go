@@ -46,12 +46,17 @@ func Breaks(old, now *apiextensionsv1.CustomResourceDefinition) ([]Break, error)
 	} {
 		for _, version := range slices.Sorted(maps.Keys(versions)) {
 			from, before, after := old, version, version
-			if one, other, pair := strings.Cut(version, " -> "); pair { // of the new definition
+			one, other, pair := strings.Cut(version, " -> ")
+			if pair { // of the new definition
 				from, before, after = now, one, other
 			}
 			was, is := fieldsOf(from, before), fieldsOf(now, after)
 			for _, path := range slices.Sorted(maps.Keys(versions[version])) {
 				list := versions[version][path]
+				if pair && was[path] != nil && is[path] == nil {
+					out = append(out, Break{Version: version, Path: path, Message: after + " has no such field", removed: true})
+					continue
+				}
 				out = append(out, breaksOf(version, path, list, otherKeys(was[path], is[path], list))...)
 			}
 		}

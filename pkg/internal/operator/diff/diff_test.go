@@ -127,6 +127,12 @@ func TestBreaks(t *testing.T) {
 			"v1  the scale subresource was removed: kubectl scale and autoscalers fail",
 		},
 		{"a version that is gone", v1("properties: {}", ""), strings.ReplaceAll(v1("properties: {}", ""), "v1", "v2"), "v1  the version was removed: its clients get 404"},
+		{
+			"a version without a field", v1("properties: {a: {type: string, default: x, enum: [x]}}", ""),
+			v1("properties: {a: {type: string, default: x, enum: [x]}}", "") + ", " +
+				strings.NewReplacer("v1", "v2", "storage: true", "storage: false").Replace(v1("properties: {b: {type: string}}", "")),
+			"v1 -> v2 ^.spec.a v2 has no such field",
+		},
 		{"one that is not served", v1("properties: {}", ""), strings.Replace(v1("properties: {}", ""), "served: true", "served: false", 1), "v1  the version is no longer served: its clients get 404"},
 	} {
 		breaks, err := Breaks(kind(t, tt.old), kind(t, tt.now))

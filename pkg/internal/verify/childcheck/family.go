@@ -49,7 +49,7 @@ func (f *family) hazards() diag.List {
 			}
 		}
 	}
-	return slices.Concat(findings, f.shared(), f.flips(), f.endlessWrites(), f.refusedStatus(), f.refusedVersions())
+	return slices.Concat(findings, f.shared(), f.flips(), f.endlessWrites(), f.refusedStatus(), f.refusedVersions(), f.failingRules())
 }
 
 // at returns the position of a value in the template of a child.

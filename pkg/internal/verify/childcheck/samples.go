@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -87,10 +88,14 @@ func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
 // apiSchema returns the schema of the custom resources; nil for an existing kind, and for a
 // schema with errors, which are reported elsewhere.
 func apiSchema(d *definition.Definition, p *plan.Plan) *resource.Schema {
-	k := p.API.Kind
+	return schemaOf(p.API.Kind, p.API.Kind.Version, d.Schema(d.WorkingVersion()))
+}
+
+// schemaOf returns the schema of a kind in a version; nil for one with errors.
+func schemaOf(k plan.Kind, version string, fields *apiextensionsv1.JSONSchemaProps) *resource.Schema {
 	schema, err := resource.New(resource.Kind{
-		Group: k.Group, Version: k.Version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
-	}, d.Schema(d.WorkingVersion()))
+		Group: k.Group, Version: version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
+	}, fields)
 	if err != nil {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
-	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 )
 
 // refusedVersions warns of custom resources that are valid in the version in which they were written, and of which the API
@@ -27,22 +26,27 @@ func (f *family) refusedVersions() diag.List {
 			if err.Type == field.ErrorTypeRequired {
 				rule = "require it"
 			}
+			why := err.ErrorBody()
+			if !wholeObject(err) {
+				why = diag.About(err.Field, why)
+			}
 			findings.Warn(f.d.Position("spec", "api", "versions", strconv.Itoa(i), "name"), diag.LossyVersion,
 				fmt.Sprintf("%s permits %s, and %s does not: the API server rejects changes of it, as of its status: %s",
-					v.Name, specOf(written), working, strings.TrimPrefix(diag.About(err.Field, err.ErrorBody()), "<nil>: ")),
+					v.Name, specOf(written), working, why),
 				fmt.Sprintf("%s in %s, too, or stop serving %[2]s: served: false", rule, v.Name))
 		}
 	}
 	return findings
 }
 
+// wholeObject reports whether an error is that of a rule of the whole object.
+func wholeObject(err *field.Error) bool { return err.Field == "<nil>" || err.Field == "" }
+
 // refusedIn returns a custom resource of another version that the working one does not permit, and why; no error if there is none.
 func (f *family) refusedIn(version string) (written map[string]any, why *field.Error) {
 	k := f.samples.api
-	s, err := resource.New(resource.Kind{
-		Group: k.Group, Version: version, Kind: k.Kind, Namespaced: k.Namespaced, Status: k.StatusSubresource,
-	}, f.d.Schema(version))
-	if err != nil {
+	s := schemaOf(k, version, f.d.Schema(version))
+	if s == nil {
 		return nil, nil
 	}
 	cases, err := s.Edges()

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -91,10 +93,11 @@ var notRefused = lazily(`\.(image|imagePullPolicy|restartPolicy)$|\.(env|ports|i
 func (i *inspection) refused(object manifest.Object, placed func(string) *field.Path) {
 	r := problem.About(object)
 	admission.Values(r, object)
+	fields := fieldsOf(object)
 	for _, p := range r.Problems {
 		known := notRefused().MatchString(p.Path) ||
 			strings.Contains(p.Path, ".volumeMounts[") && p.Forbidden || strings.Contains(p.Path, ".resources.") && !p.Required
-		if !known && !filledLater().MatchString(p.Message+p.Value) {
+		if !known && !filledLater().MatchString(p.Value+fmt.Sprint(schema.ValueAt(fields, p.Segments()...))) {
 			hint := p.Hint
 			if inName().MatchString(p.Path) {
 				hint = "use another name; main, init and wait are Argo's own containers"
