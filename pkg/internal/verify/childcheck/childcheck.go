@@ -429,6 +429,11 @@ func (t *run) remedy(c *cause, cr map[string]any, p childProblem) (hint, single 
 					how = "the type quantity, or a pattern"
 				}
 			}
+			above := strings.Split(name, ".")
+			above = above[:len(above)-1]
+			if place, known := t.samples.schema.At(above...); known && len(above) > 1 && len(place.Fields()) == 0 {
+				field, how = strings.Join(above, "."), "a pattern for its values, a rule about its keys"
+			}
 		}
 	}
 	return fmt.Sprintf("restrict %s in the schema (%s), or guard against the value in the expression", field, how), single

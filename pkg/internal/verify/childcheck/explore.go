@@ -77,6 +77,7 @@ func (t *run) tryAll() {
 			return
 		}
 	}
+	t.tryKeys(s.full())
 }
 
 // prepare collects what decides about the child.

@@ -83,6 +83,34 @@ func (s *samples) admits(object map[string]any) bool {
 	return len(s.schema.Prune(whole)) == 0 && len(s.schema.Validate(whole, nil)) == 0
 }
 
+// tryKeys tries the template with each key that it writes itself beside those of a map that users write: theirs replace it.
+func (t *run) tryKeys(cr customResource) {
+	for _, env := range t.environments(cr) {
+		for _, object := range t.render(cr, env).objects {
+			for _, part := range t.child.Object.Parts() {
+				made, _ := schema.ValueAt(object, part.Path...).(map[string]any)
+				for _, key := range slices.Sorted(maps.Keys(made)) {
+					for _, o := range part.Origins() {
+						t.tryKey(cr, o, key)
+					}
+				}
+			}
+		}
+	}
+}
+
+// tryKey tries the template with a key of a map of the custom resource, if it lacks the key and may have it.
+func (t *run) tryKey(cr customResource, of expression.Origin, key string) {
+	path := append(slices.Clip(of.Path), key)
+	if of.Root != "." || !usersKey(path) || schema.ValueAt(cr.served, path...) != nil || !t.samples.isOpen(cr.written, of.Path) {
+		return
+	}
+	changed, ok := insert(cr.written, path, "other")
+	if object, is := changed.(map[string]any); ok && is && t.samples.admits(object) {
+		t.try(t.samples.served(object), false)
+	}
+}
+
 // insert returns a value with another at a path, in each item of a list. It replaces nothing but an
 // empty value, or one that an example of its type replaces.
 func insert(in any, path []string, value any) (changed any, ok bool) {
