@@ -38,7 +38,7 @@ func (c *Cluster) delete(req Request) (int, any, error) {
 		return 0, nil, apierrors.NewForbidden(namespaces, req.Name, errors.New("this namespace may not be deleted"))
 	}
 	if req.dry() || slices.Contains(options.DryRun, metav1.DryRunAll) {
-		return reply(http.StatusOK, InVersion(old, req.Kind), nil)
+		return reply(http.StatusOK, c.InVersion(old, req.Kind), nil)
 	}
 	o := c.end(req.key(), old, options)
 	switch {
@@ -49,7 +49,7 @@ func (c *Cluster) delete(req Request) (int, any, error) {
 	case !returnsDeleted[req.Kind.Resource()]:
 		return http.StatusOK, deleted(req, old), nil
 	}
-	return reply(http.StatusOK, InVersion(o, req.Kind), nil)
+	return reply(http.StatusOK, c.InVersion(o, req.Kind), nil)
 }
 
 // returnsDeleted are the kinds whose deletion is answered with the deleted object.

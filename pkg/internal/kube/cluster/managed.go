@@ -18,6 +18,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 	smd "sigs.k8s.io/structured-merge-diff/v4/schema"
 	"sigs.k8s.io/structured-merge-diff/v4/typed"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 )
 
 // trackerKey identifies a tracker.
@@ -37,7 +39,7 @@ func (c *Cluster) tracker(req Request) *tracker {
 	which := trackerKey{req.Kind.GroupVersionKind, req.Subresource}
 	if c.trackers[which] == nil {
 		c.trackers[which] = c.Cache.tracker(which, func() *tracker {
-			manager, err := fieldManager(req.Kind, c.Kinds.versionsOf(req.Kind), req.Subresource)
+			manager, err := c.fieldManager(req.Kind, req.Subresource)
 			return &tracker{manager: manager, err: err, hasSchema: req.Kind.Fields != nil}
 		})
 	}
@@ -52,21 +54,27 @@ var appliedParser = sync.OnceValue(func() *typed.Parser {
 	return &typed.Parser{Schema: smd.Schema{Types: appliedTypes}}
 })
 
-// fieldManager returns the field manager of a kind. all are its versions: each client manages fields of its own one.
-func fieldManager(kind Kind, all []Kind, subresource string) (*managedfields.FieldManager, error) {
+// fieldManager returns the field manager of a kind. It knows all versions: each client manages fields of its own one.
+func (c *Cluster) fieldManager(kind Kind, subresource string) (*managedfields.FieldManager, error) {
 	gvk := kind.GroupVersionKind
 	if kind.Builtin && scheme.Scheme.Recognizes(gvk) {
 		types := clienttesting.TypeConverter{Scheme: scheme.Scheme, TypeResolver: appliedParser()}
 		return managedfields.NewDefaultFieldManager(types, versions{}, versions{}, versions{}, gvk, gvk.GroupVersion(), subresource, nil)
 	}
-	types := managedfields.NewDeducedTypeConverter()
+	types, convert := managedfields.NewDeducedTypeConverter(), versions{}
 	if kind.Fields != nil {
 		var err error
+		all := c.Kinds.versionsOf(kind)
 		if types, err = customTypes(all); err != nil {
 			return nil, err
 		}
+		for _, one := range all {
+			if convert[one.GroupVersionKind], err = c.schema(one); err != nil {
+				return nil, err
+			}
+		}
 	}
-	return managedfields.NewDefaultCRDFieldManager(types, versions{}, versions{}, versions{}, gvk, gvk.GroupVersion(), subresource, nil)
+	return managedfields.NewDefaultCRDFieldManager(types, convert, convert, convert, gvk, gvk.GroupVersion(), subresource, nil)
 }
 
 // customTypes returns the types of the versions of a custom resource. The schema in a CRD does not
@@ -201,9 +209,9 @@ func specChanged(a, b Object, kind Kind) bool {
 	return !equality.Semantic.DeepEqual(rest(a), rest(b))
 }
 
-// versions converts between the versions of a kind by changing the apiVersion, and
-// creates untyped objects.
-type versions struct{}
+// versions converts between the versions of a kind by changing the apiVersion and by leaving out the fields that a version does
+// not have, and creates untyped objects.
+type versions map[schema.GroupVersionKind]*resource.Schema
 
 // Default does nothing, because server-side defaults are not part of an operator's
 // output.
@@ -219,14 +227,17 @@ func (versions) Convert(_, _, _ any) error {
 	return fmt.Errorf("objects without a type are not converted into others")
 }
 
-// ConvertToVersion returns the object with another apiVersion.
-func (versions) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+// ConvertToVersion returns the object in another version.
+func (v versions) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{in.GetObjectKind().GroupVersionKind()})
 	if !ok {
 		return nil, fmt.Errorf("no version of %s is %s", in.GetObjectKind().GroupVersionKind(), to.Identifier())
 	}
 	out := in.DeepCopyObject()
 	out.GetObjectKind().SetGroupVersionKind(gvk)
+	if fields, o := v[gvk], out.(Object); fields != nil { //nolint:forcetypeassert // no other type has a field manager
+		fields.Prune(o.Object)
+	}
 	return out, nil
 }
 

@@ -73,7 +73,7 @@ func (c *Cluster) answer(r *http.Request) (int, any, error) {
 		return c.serveList(req)
 	case req.method == http.MethodGet:
 		o, err := c.find(req.key())
-		return reply(http.StatusOK, InVersion(o, req.Kind), err)
+		return reply(http.StatusOK, c.InVersion(o, req.Kind), err)
 	case req.method == http.MethodPost && collection:
 		o, err := c.create(req)
 		return reply(http.StatusCreated, o, err)
@@ -96,14 +96,19 @@ func reply(code int, o Object, err error) (int, any, error) {
 	return code, o.Object, nil
 }
 
-// InVersion returns an object as clients of another version read it. Its fields
-// stay the same, because conversion depends on the CRD's webhook.
-func InVersion(o Object, kind Kind) Object {
+// InVersion returns an object as clients of another version read it: without the fields that this does not have.
+// There is no conversion by webhooks.
+func (c *Cluster) InVersion(o Object, kind Kind) Object {
 	if o == nil || o.GroupVersionKind().Version == kind.Version {
 		return o
 	}
 	o = o.DeepCopy()
 	o.SetAPIVersion(kind.GroupVersion().String())
+	if fields, err := c.schema(kind); err == nil && fields != nil { // an invalid schema is reported when the kind is written
+		managed := o.GetManagedFields()
+		fields.Prune(o.Object)
+		o.SetManagedFields(managed)
+	}
 	return o
 }
 
@@ -122,7 +127,7 @@ func (c *Cluster) serveList(req Request) (int, any, error) {
 	items := []any{}
 	for _, o := range c.List(req.Kind.Resource(), req.Namespace) {
 		if selector.Matches(labels.Set(o.GetLabels())) && among.Matches(Fields{o}) {
-			items = append(items, itemOf(InVersion(o, req.Kind), req.Kind))
+			items = append(items, itemOf(c.InVersion(o, req.Kind), req.Kind))
 		}
 	}
 	return http.StatusOK, map[string]any{

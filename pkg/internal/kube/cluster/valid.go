@@ -19,8 +19,8 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 	if kind.Fields == nil {
 		return nil, nil
 	}
-	if known := c.schemas[kind.GroupVersionKind]; known != nil {
-		return known, nil
+	if known, is := c.schemas.Load(kind.GroupVersionKind); is {
+		return known.(*resource.Schema), nil //nolint:forcetypeassert // see schemas
 	}
 	made, err := c.Cache.schema(kind.GroupVersionKind, func() (*resource.Schema, error) {
 		return resource.New(resource.Kind{
@@ -30,7 +30,7 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.schemas[kind.GroupVersionKind] = made
+	c.schemas.Store(kind.GroupVersionKind, made)
 	return made, nil
 }
 
@@ -58,7 +58,7 @@ func (c *Cluster) stored(kind Kind, o Object) (Object, error) {
 	if i < 0 || c.Kinds.List[i].Version == kind.Version {
 		return o, nil
 	}
-	read := InVersion(o, c.Kinds.List[i])
+	read := c.InVersion(o, c.Kinds.List[i])
 	return read, c.complete(Request{Kind: c.Kinds.List[i]}, read)
 }
 

@@ -113,7 +113,7 @@ func (c *Cluster) replace(req Request) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	old = InVersion(old, req.Kind)
+	old = c.InVersion(old, req.Kind)
 	o, err := decodeObject(req)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (c *Cluster) patch(req Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	old = InVersion(old, req.Kind)
+	old = c.InVersion(old, req.Kind)
 	patched, err := patchedObject(req, old)
 	if err != nil {
 		return 0, nil, err
@@ -271,7 +271,7 @@ func (c *Cluster) apply(req Request) (int, any, error) {
 	req.Kind.Kind = wanted.GetKind()
 	wanted.SetName(req.Name)
 	wanted.SetNamespace(req.Namespace)
-	old, code := InVersion(c.Objects[req.key()], req.Kind), http.StatusOK
+	old, code := c.InVersion(c.Objects[req.key()], req.Kind), http.StatusOK
 	if old == nil {
 		if req.Subresource != "" {
 			_, err := c.find(req.key())
@@ -294,11 +294,11 @@ func (c *Cluster) apply(req Request) (int, any, error) {
 	if err != nil {
 		return 0, nil, err
 	}
-	keepOtherHalf(before, written, req)
-	keepServerMetadata(before, written, req)
 	if err := c.complete(req, written); err != nil {
 		return 0, nil, err
 	}
+	keepOtherHalf(before, written, req)
+	keepServerMetadata(before, written, req)
 	o, err := c.admit(req, old, written)
 	return reply(code, o, err)
 }
@@ -308,11 +308,11 @@ func (c *Cluster) update(req Request, old, o Object) (Object, error) {
 	if err := preconditions(req, old, o); err != nil {
 		return nil, err
 	}
-	keepOtherHalf(old, o, req)
-	keepServerMetadata(old, o, req)
 	if err := c.complete(req, o); err != nil {
 		return nil, err
 	}
+	keepOtherHalf(old, o, req)
+	keepServerMetadata(old, o, req)
 	written, err := c.tracker(req).update(old, o, req.manager())
 	if err != nil {
 		return nil, err
@@ -454,7 +454,10 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 		return nil, err
 	}
 	if old != nil && equalExceptTimes(old, o) {
-		return InVersion(old, req.Kind), nil
+		kept, err := c.stored(req.Kind, o) // another version may lack fields that are stored
+		if err != nil || kept == o || equalExceptTimes(c.Objects[req.key()], kept) {
+			return old, err
+		}
 	}
 	if old != nil && req.dry() {
 		return o, nil
@@ -487,5 +490,5 @@ func (c *Cluster) admit(req Request, old, o Object) (Object, error) {
 	if req.Kind.Builtin {
 		c.plain[req.key()] = plain{o.GetResourceVersion(), fields}
 	}
-	return InVersion(o, req.Kind), nil
+	return c.InVersion(o, req.Kind), nil
 }

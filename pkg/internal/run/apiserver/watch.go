@@ -180,7 +180,7 @@ func (w *watcher) change(c change) {
 }
 
 func (w *watcher) send(event watch.EventType, o cluster.Object) {
-	o = cluster.InVersion(o, w.kind)
+	o = w.server.cluster.InVersion(o, w.kind)
 	if !w.table {
 		w.encode(event, o.Object)
 		return

@@ -252,7 +252,7 @@ func (b *Bus) notify(i int, k cluster.Key, last, o cluster.Object) {
 	if o == nil && w.matches(last) {
 		known = last
 	}
-	event, ok := w.eventFor(cluster.Change{Resource: k.GroupResource, Old: known, New: o})
+	event, ok := w.eventFor(b.cluster, cluster.Change{Resource: k.GroupResource, Old: known, New: o})
 	switch {
 	case w.matches(o):
 		b.known[i][k] = o

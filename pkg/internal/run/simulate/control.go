@@ -43,7 +43,7 @@ func (s *Simulation) Relist(ctx context.Context) error {
 			if o == nil { // deleted by the delivery of an earlier event
 				break
 			}
-			event, ok := w.eventFor(cluster.Change{Resource: k.GroupResource, New: o})
+			event, ok := w.eventFor(s.cluster, cluster.Change{Resource: k.GroupResource, New: o})
 			if !ok {
 				continue
 			}

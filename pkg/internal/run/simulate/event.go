@@ -99,10 +99,11 @@ func selector(filters []eventsv1.Selector) (labels.Selector, error) {
 	return out, nil
 }
 
-// eventFor returns the event of a change, if the informer sees the change. An
+// eventFor returns the event of a change in a cluster, if the informer sees the change. Of a real
+// cluster, which is nil, it sees objects in its own version. An
 // object that starts to match the selector is added; one that stops matching is
 // deleted.
-func (w watch) eventFor(c cluster.Change) (Event, bool) {
+func (w watch) eventFor(in *cluster.Cluster, c cluster.Change) (Event, bool) {
 	o := c.Object()
 	if c.Resource.Group != w.entry.Group || c.Resource.Resource != w.entry.Resource ||
 		w.entry.Namespace != "" && w.entry.Namespace != o.GetNamespace() {
@@ -127,7 +128,7 @@ func (w watch) eventFor(c cluster.Change) (Event, bool) {
 	if kind == "" || prefix || !slices.Contains(w.entry.EventTypes, kind) {
 		return Event{}, false
 	}
-	return w.event(string(kind), body, old), true
+	return w.event(in, string(kind), body, old), true
 }
 
 func (w watch) matches(o cluster.Object) bool {
@@ -135,9 +136,9 @@ func (w watch) matches(o cluster.Object) bool {
 }
 
 // event encodes the payload as the resource EventSource does.
-func (w watch) event(kind string, body, old cluster.Object) Event {
+func (w watch) event(in *cluster.Cluster, kind string, body, old cluster.Object) Event {
 	payload := map[string]any{
-		"type": kind, "body": w.converted(body), "oldBody": w.converted(old),
+		"type": kind, "body": w.converted(in, body), "oldBody": w.converted(in, old),
 		"group": w.entry.Group, "version": w.entry.Version, "resource": w.entry.Resource,
 	}
 	if len(w.entry.Metadata) > 0 {
@@ -154,10 +155,12 @@ func (w watch) event(kind string, body, old cluster.Object) Event {
 
 // converted returns an object in the version of the entry, or null if there is no
 // object.
-func (w watch) converted(o cluster.Object) any {
-	if o == nil {
+func (w watch) converted(in *cluster.Cluster, o cluster.Object) any {
+	switch {
+	case o == nil:
 		return nil
+	case o.GroupVersionKind().Version == w.entry.Version:
+		return o.Object
 	}
-	gvr := w.entry.GroupVersionResource
-	return cluster.InVersion(o, cluster.Kind{GroupVersionKind: o.GroupVersionKind().GroupKind().WithVersion(gvr.Version)}).Object
+	return in.InVersion(o, in.Kind(o.GroupVersionKind().GroupKind().WithVersion(w.entry.Version))).Object
 }

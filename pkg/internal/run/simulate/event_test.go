@@ -61,7 +61,7 @@ func TestEventFor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			event, seen := found[0].eventFor(cluster.Change{Resource: schema.GroupResource{Resource: "configmaps"}, Old: tt.old, New: tt.new})
+			event, seen := found[0].eventFor(nil, cluster.Change{Resource: schema.GroupResource{Resource: "configmaps"}, Old: tt.old, New: tt.new})
 			got := ""
 			if seen {
 				got = summary(t, event)

@@ -57,7 +57,7 @@ func (s *Simulation) Watches() []Watch {
 }
 
 // EventFor returns the event of a change, if the EventSource publishes one.
-func (w Watch) EventFor(c cluster.Change) (Event, bool) { return w.entry.eventFor(c) }
+func (w Watch) EventFor(c cluster.Change) (Event, bool) { return w.entry.eventFor(nil, c) }
 
 // Subscriber is one dependency of a trigger that an event reaches.
 type Subscriber struct {

@@ -181,7 +181,7 @@ func (s *Simulation) Run(ctx context.Context) error {
 // publishChange publishes a change through every EventSource that watches it.
 func (s *Simulation) publishChange(ctx context.Context, change cluster.Change, seen *counts) error {
 	for _, w := range s.watches {
-		event, ok := w.eventFor(change)
+		event, ok := w.eventFor(s.cluster, change)
 		if !ok {
 			continue
 		}
