@@ -95,9 +95,9 @@ func TestTemplateSamples(t *testing.T) {
 		{
 			"flag of an item", "the item comes from the full sample",
 			"parts: \"[]part | default=[]\"",
-			"forEach: .spec.parts\ntemplate: " + strings.Replace(workload("${ if $item.on then \"x\" else \"1Gi\" end }"), "${ .metadata.name }", "${ .metadata.name }-${ $index }", 1),
+			"forEach: .spec.parts\ntemplate: " + strings.Replace(workload("${ if $item.up then \"x\" else \"1Gi\" end }"), "${ .metadata.name }", "${ .metadata.name }-${ $index }", 1),
 			warning,
-			[]string{`{spec: {parts: [{"on": true}]}}`},
+			[]string{`{spec: {parts: [{up: true}]}}`},
 		},
 		{
 			"branch of a free text", "the expression says which word reaches it, and the default says what other words look like",
@@ -164,9 +164,9 @@ func TestTemplateSamples(t *testing.T) {
 		},
 		{
 			"one cause in every item", "the items are made by one expression",
-			"n: integer | enum=[3] default=3",
+			"count: integer | enum=[3] default=3",
 			"template: {apiVersion: apps/v1, kind: Deployment, metadata: {name: \"${ .metadata.name }\"}, spec: {selector: {matchLabels: {a: \"${ .metadata.name }\"}}, template: {metadata: {labels: {a: \"${ .metadata.name }\"}}, " +
-				"spec: {containers: '${ [range(.spec.n) | {name: \"c\\(.)\", image: \"i\", imagePullPolicy: \"no\"}] }'}}}}",
+				"spec: {containers: '${ [range(.spec.count) | {name: \"c\\(.)\", image: \"i\", imagePullPolicy: \"no\"}] }'}}}}",
 			failure,
 			[]string{`spec.template.spec.containers[0].imagePullPolicy: Unsupported value: "no"`, " (and at 2 more places)"},
 		},
@@ -401,7 +401,7 @@ spec:
   api:
     group: example.com
     kind: Thing
-    types: {part: {on: boolean | default=false}}
+    types: {part: {up: boolean | default=false}}
     versions:
     - name: v1
       schema:

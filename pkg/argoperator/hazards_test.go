@@ -150,8 +150,9 @@ func TestScaledReplicas(t *testing.T) {
 			want: []string{fight},
 		},
 		{
-			name: "another kind", reason: "the target is no child, and no child is similar",
+			name: "another kind", reason: "a child of this name is no StatefulSet",
 			rest: "children:\n" + deployment("app", "replicas: 2, ", ownLabels) + scaler("", strings.Replace(own, "Deployment", "StatefulSet", 1)),
+			want: []string{unmatched},
 		},
 		{
 			name: "mistyped", reason: "a child of this kind has another name",
@@ -301,11 +302,11 @@ func TestDeletedOnFlip(t *testing.T) {
 		}
 		return "children:\n" + child("a", first) + child("b", second)
 	}
-	const yes, no, orphan, fields = "when: .spec.on\n  ", "when: .spec.on | not\n  ", "onDelete: Orphan\n  ", "on: boolean | default=true"
+	const yes, no, orphan, fields = "when: .spec.up\n  ", "when: .spec.up | not\n  ", "onDelete: Orphan\n  ", "up: boolean | default=true"
 	checkHazards(t, []hazard{
 		{name: "one outlives", reason: "the switch deletes the object", fields: fields, rest: of(yes+orphan, no), want: []string{"warning deleted-on-flip"}},
 		{name: "the other outlives", reason: "the order does not matter", fields: fields, rest: of(yes, no+orphan), want: []string{"warning deleted-on-flip"}},
-		{name: "no change", reason: "the field is immutable", fields: "on: boolean | default=true immutable=true", rest: of(yes+orphan, no)},
+		{name: "no change", reason: "the field is immutable", fields: "up: boolean | default=true immutable=true", rest: of(yes+orphan, no)},
 		{name: "none outlives", reason: "nothing seems protected", fields: fields, rest: of(yes, no)},
 	})
 }

@@ -38,8 +38,13 @@ type tracker struct {
 func (c *Cluster) tracker(req Request) *tracker {
 	which := trackerKey{req.Kind.GroupVersionKind, req.Subresource}
 	if c.trackers[which] == nil {
+		all := c.Kinds.versionsOf(req.Kind)
+		convert, wrong := c.versions(all)
 		c.trackers[which] = c.Cache.tracker(which, func() *tracker {
-			manager, err := c.fieldManager(req.Kind, req.Subresource)
+			if wrong != nil {
+				return &tracker{err: wrong}
+			}
+			manager, err := fieldManager(req.Kind, all, convert, req.Subresource)
 			return &tracker{manager: manager, err: err, hasSchema: req.Kind.Fields != nil}
 		})
 	}
@@ -54,24 +59,18 @@ var appliedParser = sync.OnceValue(func() *typed.Parser {
 	return &typed.Parser{Schema: smd.Schema{Types: appliedTypes}}
 })
 
-// fieldManager returns the field manager of a kind. It knows all versions: each client manages fields of its own one.
-func (c *Cluster) fieldManager(kind Kind, subresource string) (*managedfields.FieldManager, error) {
+// fieldManager returns the field manager of a kind. all are its versions: each client manages fields of its own one.
+func fieldManager(kind Kind, all []Kind, convert versions, subresource string) (*managedfields.FieldManager, error) {
 	gvk := kind.GroupVersionKind
 	if kind.Builtin && scheme.Scheme.Recognizes(gvk) {
 		types := clienttesting.TypeConverter{Scheme: scheme.Scheme, TypeResolver: appliedParser()}
 		return managedfields.NewDefaultFieldManager(types, versions{}, versions{}, versions{}, gvk, gvk.GroupVersion(), subresource, nil)
 	}
-	types, convert := managedfields.NewDeducedTypeConverter(), versions{}
+	types := managedfields.NewDeducedTypeConverter()
 	if kind.Fields != nil {
 		var err error
-		all := c.Kinds.versionsOf(kind)
 		if types, err = customTypes(all); err != nil {
 			return nil, err
-		}
-		for _, one := range all {
-			if convert[one.GroupVersionKind], err = c.schema(one); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return managedfields.NewDefaultCRDFieldManager(types, convert, convert, convert, gvk, gvk.GroupVersion(), subresource, nil)
@@ -225,6 +224,19 @@ func (versions) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 // Convert returns an error, because no caller needs it.
 func (versions) Convert(_, _, _ any) error {
 	return fmt.Errorf("objects without a type are not converted into others")
+}
+
+// versions returns the conversions between the versions of a kind.
+func (c *Cluster) versions(all []Kind) (versions, error) {
+	out := versions{}
+	for _, one := range all {
+		fields, err := c.schema(one)
+		if err != nil {
+			return nil, err
+		}
+		out[one.GroupVersionKind] = fields
+	}
+	return out, nil
 }
 
 // ConvertToVersion returns the object in another version.

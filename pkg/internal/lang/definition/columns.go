@@ -119,7 +119,8 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 	case schema.Type != kind:
 		c.add(p, diag.BadPath, wrongType(text, schema, kind), "")
 	case path[0].Field == "spec" && kind == "integer" && schema.Default == nil && !c.requires(v, path):
-		c.warn(p, diag.BadPath, fmt.Sprintf("%s may be missing, and kubectl scale and autoscalers then fail", text), "give the field a default")
+		c.warn(p, diag.BadPath, fmt.Sprintf("%s may be missing, and kubectl scale and autoscalers then fail", text),
+			"give the field a default")
 	}
 }
 

@@ -162,6 +162,7 @@ func (c *checker) shortSchema(form *shortschema.Form, p source.Path) *props {
 			out.Properties[part] = *shortschema.Anything()
 			continue
 		}
+		form.Read = part == "status"
 		schema := form.Object(c.node(p.To(part)...))
 		if part == "spec" {
 			shortschema.CompleteDefault(schema)

@@ -25,6 +25,9 @@ type Form struct {
 	found     *diag.List
 	types     *yaml.Node        // named types, or nil
 	known     map[string]*props // expanded types; nil while they are being expanded
+
+	// Read tells that only operators write the fields: so nobody has to quote their names.
+	Read bool
 }
 
 // New returns the form with the types of a mapping, which may be nil, and expands them.
@@ -95,7 +98,7 @@ func (s *Form) Object(n *yaml.Node) *props {
 			}
 			s.add(pair[0], 0, diag.BadName, fmt.Sprintf("%q is not a field name", name), hint)
 		}
-		if read := readAs(name); read != name {
+		if read := readAs(name); read != name && !s.Read {
 			s.found.Warn(s.positions.Inside(pair[0], 0), diag.BadName,
 				fmt.Sprintf("kubectl reads the key %s as %s: users have to quote it in each custom resource", name, read),
 				"use another name, such as enabled")

@@ -246,11 +246,11 @@ func TestRefused(t *testing.T) {
 func TestText(t *testing.T) {
 	p := scaffold.New(scaffold.Options{Name: "a", Group: "example.com", Kind: "Thing", Child: scaffold.ConfigMap})
 	p.API.Spec = []scaffold.Field{
-		{Name: "on", Value: "boolean | default=true description=\"yes: no # maybe\""},
+		{Name: "up", Value: "boolean | default=true description=\"yes: no # maybe\""},
 		{Name: "nested", Fields: []scaffold.Field{{Name: "list", Value: "[]string"}, {Name: "inner", Fields: []scaffold.Field{{Name: "x", Value: "integer"}}}}},
 	}
 	p.API.Columns = []scaffold.Column{{Name: "Of {all}, [one]", Path: ".spec.nested.inner.x"}}
-	p.Children[0].When = ".spec.on ==\n true # \"really\""
+	p.Children[0].When = ".spec.up ==\n true # \"really\""
 	p.Children[0].OnDelete = "Orphan"
 	p.Parts = slices.DeleteFunc(p.Parts, func(part scaffold.Part) bool { return strings.HasPrefix(part.Path, "tests/") })
 	result, err := scaffold.Files(p)
@@ -265,12 +265,12 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := got["spec"].(map[string]any)
-	want := map[string]any{"name": "configmap", "file": "children/configmap.yaml", "when": ".spec.on ==\n true # \"really\"", "onDelete": "Orphan"}
+	want := map[string]any{"name": "configmap", "file": "children/configmap.yaml", "when": ".spec.up ==\n true # \"really\"", "onDelete": "Orphan"}
 	if diff := cmp.Diff(want, spec["children"].([]any)[0]); diff != "" {
 		t.Error(diff)
 	}
 	sample := scaffoldtest.Decoded(t, scaffold.Directory(result.Files)["samples/thing.yaml"].Data)["spec"]
-	if diff := cmp.Diff([]string{"nested", "on"}, slices.Sorted(mapKeys(sample))); diff != "" {
+	if diff := cmp.Diff([]string{"nested", "up"}, slices.Sorted(mapKeys(sample))); diff != "" {
 		t.Error(diff)
 	}
 }

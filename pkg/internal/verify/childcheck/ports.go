@@ -11,7 +11,7 @@ import (
 // containerLists are the fields of a pod that list containers.
 var containerLists = []string{"initContainers", "containers"}
 
-// unknownPort returns what is wrong with the port of a Service that an Ingress names.
+// unknownPort returns the mismatch of the port of a Service that an Ingress names.
 func (f *family) unknownPort(at []string, made, target member) *mismatch {
 	port := f.constant(made, at)
 	written := f.constant(target, []string{"spec", "ports"})
@@ -50,7 +50,7 @@ func targetPorts(m member) [][]string {
 	return out
 }
 
-// unselectedPort returns what is wrong with the name of a port of the pods that a Service selects; nil if it selects
+// unselectedPort returns the mismatch of the name of a port of the pods that a Service selects; nil if it selects
 // none of a child.
 func (f *family) unselectedPort(at []string, made member, all []member) *mismatch {
 	name, _ := f.constant(made, at).(string)
@@ -131,7 +131,7 @@ func probedPorts(m member) [][]string {
 	return out
 }
 
-// unprobedPort returns what is wrong with the name of a port that the kubelet asks: it looks for it in the container.
+// unprobedPort returns the mismatch of the name of a port that the kubelet asks: it looks for it in the container.
 func (f *family) unprobedPort(at []string, made member) *mismatch {
 	name, _ := f.constant(made, at).(string)
 	i := slices.IndexFunc(at, func(step string) bool { return slices.Contains(containerLists, step) })

@@ -158,7 +158,7 @@ func (f *family) unmatchedReferences(child int) diag.List {
 	for _, cr := range f.having(child) {
 		all := append(f.all(cr), member{-1, f.p.API.Kind, cr.served})
 		for _, made := range f.objects(child, cr) {
-			for place, bad := range f.judge(made, all, cr) {
+			for place, bad := range f.compared(made, all, cr) {
 				if bad == nil {
 					found[place] = true
 				} else if _, known := missing[place]; !known {
@@ -188,8 +188,8 @@ type mismatchOf struct{ message, hint string }
 
 func (m mismatch) of() mismatchOf { return mismatchOf{m.message, m.hint} }
 
-// judge returns for each place of an object that refers to another one what is wrong there; nil where nothing is.
-func (f *family) judge(made member, all []member, cr customResource) map[string]*mismatch {
+// compared returns for each place of an object that refers to another one the mismatch there; nil where there is none.
+func (f *family) compared(made member, all []member, cr customResource) map[string]*mismatch {
 	out := map[string]*mismatch{}
 	put := func(at []string, bad *mismatch) { out[strings.Join(at, "/")] = bad }
 	for _, r := range referencesOf(made) {
@@ -214,7 +214,7 @@ func (f *family) judge(made member, all []member, cr customResource) map[string]
 	return out
 }
 
-// named returns the object that a reference names, or what is wrong with the name.
+// named returns the object that a reference names, or the mismatch of the name.
 func (f *family) named(r reference, made member, all []member, cr customResource) (*member, *mismatch) {
 	owner, _ := schema.ValueAt(cr.served, "metadata", "name").(string)
 	var near *member
@@ -319,7 +319,7 @@ func (t *run) computes(at []string) bool {
 	})
 }
 
-// unknownKey returns what is wrong with a key of the data of a Secret or a ConfigMap; nil if it is not known that the
+// unknownKey returns the mismatch of a key of the data of a Secret or a ConfigMap; nil if it is not known that the
 // object lacks the key.
 func (f *family) unknownKey(at []string, made member, target *member) *mismatch {
 	key, _ := f.constant(made, at).(string)
@@ -357,7 +357,7 @@ func (f *family) filledByOthers(child int) bool {
 		schema.ValueAt(template, "metadata", "annotations") != nil
 }
 
-// butHas lists what there is in the place of what is missing.
+// butHas lists the names that exist in the place of a missing one.
 func butHas(names []string) string {
 	const most = 5
 	switch {

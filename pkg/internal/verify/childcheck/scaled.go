@@ -36,7 +36,7 @@ func (f *family) scaled(child int) diag.List {
 					near = target.child
 				default:
 					if !found {
-						findings = append(findings, f.unrequested(child, scaler, target)...)
+						findings = append(findings, f.withoutRequests(child, scaler, target)...)
 					}
 					found = true
 					if schema.ValueAt(target.object, "spec", "replicas") != nil && !reported[target.child] {
@@ -63,8 +63,8 @@ func (f *family) scaled(child int) diag.List {
 	return findings
 }
 
-// unrequested warns of a share of requests that a container of the target does not have.
-func (f *family) unrequested(child int, scaler, target member) diag.List {
+// withoutRequests warns of a share of requests that a container of the target does not have.
+func (f *family) withoutRequests(child int, scaler, target member) diag.List {
 	var findings diag.List
 	of := map[string][]string{}
 	for _, metric := range mappings(scaler.object, nil, []string{"spec", "metrics", "*", "resource"}) {
@@ -80,7 +80,8 @@ func (f *family) unrequested(child int, scaler, target member) diag.List {
 	for _, name := range source.SortedKeys(of) {
 		for _, container := range mappings(target.object, nil, slices.Concat(in, []string{"spec", "containers", "*"})) {
 			resources := append(slices.Clip(container), "resources")
-			if f.runs[target.child].computes(resources) || schema.IsComputed(schema.ValueAt(f.declared(target.child).Template, resources...)) {
+			written := schema.ValueAt(f.declared(target.child).Template, resources...)
+			if f.runs[target.child].computes(resources) || schema.IsComputed(written) {
 				continue // users decide
 			}
 			has := func(key string) bool {

@@ -22,10 +22,6 @@ func (f *family) refusedVersions() diag.List {
 			continue
 		}
 		if written, err := f.refusedIn(v.Name); err != nil {
-			rule := "write the rule"
-			if err.Type == field.ErrorTypeRequired {
-				rule = "require it"
-			}
 			why := err.ErrorBody()
 			if !wholeObject(err) {
 				why = diag.About(err.Field, why)
@@ -33,7 +29,7 @@ func (f *family) refusedVersions() diag.List {
 			findings.Warn(f.d.Position("spec", "api", "versions", strconv.Itoa(i), "name"), diag.LossyVersion,
 				fmt.Sprintf("%s permits %s, and %s does not: the API server rejects changes of it, as of its status: %s",
 					v.Name, specOf(written), working, why),
-				fmt.Sprintf("%s in %s, too, or stop serving %[2]s: served: false", rule, v.Name))
+				fmt.Sprintf("write the rule in %s, too, or stop serving %[1]s: served: false", v.Name))
 		}
 	}
 	return findings
@@ -64,7 +60,8 @@ func (f *family) refusedIn(version string) (written map[string]any, why *field.E
 		changed := maps.Clone(old)
 		changed["status"] = map[string]any{"observedGeneration": int64(1)}
 		i := slices.IndexFunc(f.samples.schema.Validate(changed, old), func(err *field.Error) bool {
-			return !strings.HasPrefix(err.Field, "metadata") && !strings.HasPrefix(err.Field, "status")
+			return err.Type != field.ErrorTypeRequired &&
+				!strings.HasPrefix(err.Field, "metadata") && !strings.HasPrefix(err.Field, "status")
 		})
 		if i < 0 {
 			return nil

@@ -67,7 +67,7 @@ func eventRules() []Rule {
 		{
 			Code:    "inactive-webhook",
 			Warning: true,
-			Summary: "A source of type github creates an inactive webhook.",
+			Summary: "An event source for GitHub creates an inactive webhook.",
 			Why:     "GitHub sends nothing to an inactive webhook, and Argo Events never activates one that exists.",
 			Fix:     "add active: true, and delete a webhook that was created without it",
 			check:   on(inactiveHooks),

@@ -236,7 +236,7 @@ func (i *inspection) exprFilter(at *field.Path, e eventsv1.ExprFilter) {
 	}
 }
 
-// listHint returns how govaluate reads a list: one of a single element is the element.
+// listHint returns how the library for conditions reads a list: one of a single element is the element.
 func listHint(elements string) string {
 	var list []string
 	for _, e := range strings.Split(elements, ",") {
