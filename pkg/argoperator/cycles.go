@@ -12,8 +12,8 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/base/article"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
-	"github.com/argoperator/argoperator/pkg/internal/lang/definition"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
 )
 
 // making is a child by which an operator makes custom resources of a kind.
@@ -67,7 +67,7 @@ func (m *making) read(sources []Source) *made {
 				continue
 			}
 			child := p.Children[m.child]
-			return &made{child.Object, child.When, child.ForEach, p.API.Kind, ownSchema(d, p)}
+			return &made{child.Object, child.When, child.ForEach, p.API.Kind, childcheck.Schema(d, p)}
 		}
 	}
 	return &made{}
@@ -227,13 +227,4 @@ func (m *making) completed(of map[string]any) map[string]any {
 	}
 	of["metadata"] = metadata
 	return of
-}
-
-// ownSchema returns the schema of the custom resources of an operator; nil for one with errors, which are reported elsewhere.
-func ownSchema(d *definition.Definition, p *plan.Plan) *resource.Schema {
-	api := p.API.Kind
-	s, _ := resource.New(resource.Kind{
-		Group: api.Group, Version: api.Version, Kind: api.Kind, Namespaced: api.Namespaced, Status: api.StatusSubresource,
-	}, d.Schema(d.WorkingVersion()))
-	return s
 }

@@ -2,7 +2,6 @@ package argoperator
 
 import (
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
+	"github.com/argoperator/argoperator/pkg/internal/verify/childcheck"
 )
 
 // What a change of a definition does to the objects that exist: `kubectl apply` shows none of it,
@@ -97,7 +97,7 @@ func (o Operator) changed(before Operator, was, is plan.Child) diag.List {
 		if n < 0 {
 			continue
 		}
-		below := firstDifference(f.Fixed(pairs[n][0]), f.Fixed(pairs[n][1]))
+		below := schema.FirstDifference(f.Fixed(pairs[n][0]), f.Fixed(pairs[n][1]))
 		field := f.Path
 		if len(f.Free) > 0 && len(below) > 0 { // a part of it is mutable
 			field = append(slices.Clip(field), below[0])
@@ -117,7 +117,7 @@ func (o Operator) changed(before Operator, was, is plan.Child) diag.List {
 // examples returns objects of a child before and after the change, for the same custom resources: they show what variables
 // and parameters change.
 func (o Operator) examples(was, is plan.Child) [][2]map[string]any {
-	s := ownSchema(o.definition, o.plan)
+	s := childcheck.Schema(o.definition, o.plan)
 	if s == nil || is.ForEach != nil || was.Object.UsesOthers() || is.Object.UsesOthers() {
 		return nil
 	}
@@ -150,30 +150,6 @@ func refuses(f schema.Immutable, from, to map[string]any) bool {
 	}
 	before, after := schema.ValueAt(from, f.Path...), schema.ValueAt(to, f.Path...)
 	return f.Allows == nil || schema.IsComputed(before) || schema.IsComputed(after) || !f.Allows(before, after)
-}
-
-// firstDifference returns the path of the first value that differs between two.
-func firstDifference(from, to any) []string {
-	switch to := to.(type) {
-	case map[string]any:
-		before, _ := from.(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(to)) {
-			if !reflect.DeepEqual(before[key], to[key]) {
-				return append([]string{key}, firstDifference(before[key], to[key])...)
-			}
-		}
-	case []any:
-		before, _ := from.([]any)
-		for i := range to {
-			if i >= len(before) {
-				return nil
-			}
-			if !reflect.DeepEqual(before[i], to[i]) {
-				return append([]string{strconv.Itoa(i)}, firstDifference(before[i], to[i])...)
-			}
-		}
-	}
-	return nil
 }
 
 func hasChild(children []plan.Child, name string) bool {

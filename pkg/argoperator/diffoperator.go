@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
@@ -91,7 +92,7 @@ func (o Operator) changedName(earlier []Operator) diag.List {
 // changedValues reports random values of a Secret that are made anew.
 func (o Operator) changedValues(was, is plan.Child, i int) diag.List {
 	var findings diag.List
-	for key := range was.Generate {
+	for _, key := range source.SortedKeys(was.Generate) {
 		if _, kept := is.Generate[key]; !kept {
 			findings.Warn(o.definition.Position("spec", "children", strconv.Itoa(i), "generate"), diag.DataLoss,
 				fmt.Sprintf("the value of %s is deleted from the Secrets of child %s that exist; another key gets a new random value",

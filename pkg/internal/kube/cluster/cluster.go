@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/argoperator/argoperator/pkg/internal/kube/resource"
 )
 
 // Object is one object of the cluster. A stored object is never changed.
@@ -53,7 +55,7 @@ type Cluster struct {
 	ended      map[string]bool  // Namespaces that were deleted
 	now        func() time.Time
 	trackers   map[trackerKey]*tracker
-	schemas    *sync.Map // *resource.Schema by schema.GroupVersionKind
+	schemas    map[schema.GroupVersionKind]*resource.Schema
 
 	Policies []Policy
 	Cache    *Cache     // nil: nothing is cached
@@ -78,7 +80,7 @@ func NewCluster(custom []Kind, now func() time.Time) *Cluster {
 		ended:      map[string]bool{},
 		now:        now,
 		trackers:   map[trackerKey]*tracker{},
-		schemas:    &sync.Map{},
+		schemas:    map[schema.GroupVersionKind]*resource.Schema{},
 	}
 }
 
@@ -89,7 +91,7 @@ func (c *Cluster) Serve(custom []Kind, cache *Cache) error {
 	c.Mu.Lock()
 	defer c.Mu.Unlock()
 	c.Kinds, c.Cache = &Kinds{List: append(BuiltinKinds(), custom...)}, cache
-	c.trackers, c.schemas = map[trackerKey]*tracker{}, &sync.Map{}
+	c.trackers, c.schemas = map[trackerKey]*tracker{}, map[schema.GroupVersionKind]*resource.Schema{}
 	for k, o := range c.Objects {
 		read := o.DeepCopy()
 		if err := c.complete(Request{Kind: c.Kind(o.GroupVersionKind())}, read); err != nil {

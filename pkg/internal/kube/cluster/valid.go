@@ -19,8 +19,8 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 	if kind.Fields == nil {
 		return nil, nil
 	}
-	if known, is := c.schemas.Load(kind.GroupVersionKind); is {
-		return known.(*resource.Schema), nil //nolint:forcetypeassert // see schemas
+	if known := c.schemas[kind.GroupVersionKind]; known != nil {
+		return known, nil
 	}
 	made, err := c.Cache.schema(kind.GroupVersionKind, func() (*resource.Schema, error) {
 		return resource.New(resource.Kind{
@@ -30,7 +30,7 @@ func (c *Cluster) schema(kind Kind) (*resource.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.schemas.Store(kind.GroupVersionKind, made)
+	c.schemas[kind.GroupVersionKind] = made
 	return made, nil
 }
 

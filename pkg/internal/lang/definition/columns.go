@@ -8,6 +8,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/apis/v1alpha1"
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/base/article"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/shortschema"
 	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 )
@@ -113,28 +114,24 @@ func (c *checker) scalePath(v *v1alpha1.Version, text string, under []string, ki
 	if c.def.infers(text) {
 		return
 	}
-	schema, ok := c.schemaAt(v, text, p)
+	of, ok := c.schemaAt(v, text, p)
 	switch {
-	case !ok || schema == nil:
-	case schema.Type != kind:
-		c.add(p, diag.BadPath, wrongType(text, schema, kind), "")
-	case path[0].Field == "spec" && kind == "integer" && schema.Default == nil && !c.requires(v, path):
+	case !ok || of == nil:
+	case of.Type != kind:
+		c.add(p, diag.BadPath, wrongType(text, of, kind), "")
+	case path[0].Field == "spec" && kind == "integer" && !schema.IsSet(c.def.Schemas[v.Name], fieldsOf(path)):
 		c.warn(p, diag.BadPath, fmt.Sprintf("%s may be missing, and kubectl scale and autoscalers then fail", text),
 			"give the field a default")
 	}
 }
 
-// requires reports whether every custom resource has a field of the spec.
-func (c *checker) requires(v *v1alpha1.Version, path []source.JSONPathStep) bool {
-	of := c.def.Schemas[v.Name]
+// fieldsOf returns the fields of a path that has only such.
+func fieldsOf(path []source.JSONPathStep) []string {
+	var out []string
 	for _, step := range path {
-		if of == nil || step.Field != "spec" && !slices.Contains(of.Required, step.Field) {
-			return false
-		}
-		next := of.Properties[step.Field]
-		of = &next
+		out = append(out, step.Field)
 	}
-	return true
+	return out
 }
 
 func wrongType(path string, schema *props, want string) string {

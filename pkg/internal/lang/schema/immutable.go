@@ -475,6 +475,31 @@ func ValueAt(value any, path ...string) any {
 	return value
 }
 
+// FirstDifference returns the path of the first value of an object or a list that differs from an earlier one; empty if they differ
+// as a whole.
+func FirstDifference(from, to any) []string {
+	switch to := to.(type) {
+	case map[string]any:
+		before, _ := from.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(to)) {
+			if !reflect.DeepEqual(before[key], to[key]) {
+				return append([]string{key}, FirstDifference(before[key], to[key])...)
+			}
+		}
+	case []any:
+		before, _ := from.([]any)
+		for i := range to {
+			if i >= len(before) {
+				return nil
+			}
+			if !reflect.DeepEqual(before[i], to[i]) {
+				return append([]string{strconv.Itoa(i)}, FirstDifference(before[i], to[i])...)
+			}
+		}
+	}
+	return nil
+}
+
 // IsComputed reports whether a value of a template has an expression.
 func IsComputed(value any) bool {
 	switch v := value.(type) {

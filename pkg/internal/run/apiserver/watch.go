@@ -180,7 +180,12 @@ func (w *watcher) change(c change) {
 }
 
 func (w *watcher) send(event watch.EventType, o cluster.Object) {
-	o = w.server.cluster.InVersion(o, w.kind)
+	if o.GroupVersionKind().Version != w.kind.Version {
+		c := w.server.cluster
+		c.Mu.Lock()
+		o = c.InVersion(o, w.kind)
+		c.Mu.Unlock()
+	}
 	if !w.table {
 		w.encode(event, o.Object)
 		return

@@ -2,14 +2,13 @@ package childcheck
 
 import (
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
-	"github.com/argoperator/argoperator/pkg/internal/lang/source"
+	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
 // maxWrites is a number of writes after which every operator should have stopped.
@@ -121,44 +120,17 @@ func (f *family) changing(before, after output) diag.Position {
 		if r == nil {
 			continue
 		}
-		if path := firstChange(before.children[r.child.Name], after.children[r.child.Name]); path != nil {
-			if r.child.ForEach != nil {
-				path = path[1:]
-			}
-			return f.at(i, path...)
+		was, is := before.children[r.child.Name], after.children[r.child.Name]
+		if reflect.DeepEqual(was, is) {
+			continue
 		}
-	}
-	return f.d.Position(append([]string{"spec", "status"}, firstChange(before.status, after.status)...)...)
-}
-
-// firstChange returns the path of the first value that differs; nil if none does.
-func firstChange(a, b any) []string {
-	switch x := a.(type) {
-	case map[string]any:
-		if y, is := b.(map[string]any); is {
-			all := maps.Clone(x)
-			maps.Copy(all, y)
-			for _, key := range source.SortedKeys(all) {
-				if path := firstChange(x[key], y[key]); path != nil {
-					return append([]string{key}, path...)
-				}
-			}
-			return nil
+		path := schema.FirstDifference(was, is)
+		if r.child.ForEach != nil && len(path) > 0 {
+			path = path[1:]
 		}
-	case []any:
-		if y, is := b.([]any); is && len(x) == len(y) {
-			for i := range x {
-				if path := firstChange(x[i], y[i]); path != nil {
-					return append([]string{strconv.Itoa(i)}, path...)
-				}
-			}
-			return nil
-		}
+		return f.at(i, path...)
 	}
-	if reflect.DeepEqual(a, b) {
-		return nil
-	}
-	return []string{}
+	return f.d.Position(append([]string{"spec", "status"}, schema.FirstDifference(before.status, after.status)...)...)
 }
 
 // plain returns a value as JSON has it.

@@ -97,6 +97,13 @@ func (t *run) items(cr customResource, vars expression.Vars) (items []any, key s
 // related returns the related objects by entry: with one object each, and with
 // none. Of schedules, another one is the last to be due.
 func (t *run) related() (there, none map[string]any) {
+	if t.samples.there == nil { // they are the same for each child and each custom resource
+		t.samples.there, t.samples.none = t.makeRelated()
+	}
+	return t.samples.there, t.samples.none
+}
+
+func (t *run) makeRelated() (there, none map[string]any) {
 	there, none = map[string]any{}, map[string]any{}
 	for _, r := range t.p.Related {
 		object := t.samples.place.object(r.Kind, t.d.RelatedSchema(r.Name) != nil, func() (*resource.Schema, error) {

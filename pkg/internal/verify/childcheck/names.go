@@ -36,7 +36,7 @@ type Names struct {
 
 // NewNames returns a check for an operator.
 func NewNames(d *definition.Definition, p *plan.Plan) *Names {
-	return &Names{d, p, sync.OnceValue(func() *resource.Schema { return apiSchema(d, p) })}
+	return &Names{d, p, sync.OnceValue(func() *resource.Schema { return Schema(d, p) })}
 }
 
 // Rejections returns which names of a valid custom resource the API server rejects in its

@@ -43,7 +43,11 @@ func (f *family) lacking(version string) *field.Error {
 	if fields == nil {
 		return nil
 	}
-	bare, whole := schemaOf(f.samples.api, version, withoutRules(fields)), schemaOf(f.samples.api, version, fields)
+	plain, ruled := withoutRules(fields)
+	if !ruled {
+		return nil
+	}
+	bare, whole := schemaOf(f.samples.api, version, plain), schemaOf(f.samples.api, version, fields)
 	if bare == nil || whole == nil {
 		return nil
 	}
@@ -70,21 +74,24 @@ func (f *family) lacking(version string) *field.Error {
 	return nil
 }
 
-// withoutRules returns a schema without its validation rules.
-func withoutRules(s *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
-	if s == nil {
-		return nil
+// withoutRules returns a schema without its validation rules, and whether it had any.
+func withoutRules(s *apiextensionsv1.JSONSchemaProps) (bare *apiextensionsv1.JSONSchemaProps, had bool) {
+	bare = s.DeepCopy()
+	had = len(s.XValidations) > 0
+	bare.XValidations = nil
+	inside := func(of *apiextensionsv1.JSONSchemaProps) *apiextensionsv1.JSONSchemaProps {
+		inner, ruled := withoutRules(of)
+		had = had || ruled
+		return inner
 	}
-	out := s.DeepCopy()
-	out.XValidations = nil
-	for name, property := range out.Properties {
-		out.Properties[name] = *withoutRules(&property)
+	for name, property := range bare.Properties {
+		bare.Properties[name] = *inside(&property)
 	}
-	if out.Items != nil {
-		out.Items.Schema = withoutRules(out.Items.Schema)
+	if bare.Items != nil && bare.Items.Schema != nil {
+		bare.Items.Schema = inside(bare.Items.Schema)
 	}
-	if out.AdditionalProperties != nil {
-		out.AdditionalProperties.Schema = withoutRules(out.AdditionalProperties.Schema)
+	if bare.AdditionalProperties != nil && bare.AdditionalProperties.Schema != nil {
+		bare.AdditionalProperties.Schema = inside(bare.AdditionalProperties.Schema)
 	}
-	return out
+	return bare, had
 }

@@ -39,6 +39,8 @@ type samples struct {
 	plausible []customResource // plausible: the required fields, and all fields
 	unlikely  []customResource
 	known     map[string]customResource // by id
+
+	there, none map[string]any // see run.related
 }
 
 // customResource is a custom resource as written by a user and as the API server
@@ -50,7 +52,7 @@ type customResource struct {
 
 func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
 	s := &samples{api: p.API.Kind, place: at, known: map[string]customResource{}}
-	schema := apiSchema(d, p)
+	schema := Schema(d, p)
 	if schema == nil {
 		return s
 	}
@@ -85,9 +87,9 @@ func newSamples(d *definition.Definition, p *plan.Plan, at place) *samples {
 	return s
 }
 
-// apiSchema returns the schema of the custom resources; nil for an existing kind, and for a
+// Schema returns the schema of the custom resources; nil for an existing kind, and for a
 // schema with errors, which are reported elsewhere.
-func apiSchema(d *definition.Definition, p *plan.Plan) *resource.Schema {
+func Schema(d *definition.Definition, p *plan.Plan) *resource.Schema {
 	return schemaOf(p.API.Kind, p.API.Kind.Version, d.Schema(d.WorkingVersion()))
 }
 

@@ -186,7 +186,7 @@ func (i *inspection) phases(at *field.Path, e eventsv1.ResourceEventSource) {
 		}
 		for _, value := range strings.Split(l.Value, ",") {
 			if value != "" && !slices.Contains(known, value) {
-				hint := cmp.Or(diag.DidYouMean(value, known, strings.ToLower), "use "+strings.Join(known, ", "))
+				hint := oneOf(value, known)
 				i.reportHint(at.Index(n).Child("value"), hint, "a Workflow has no phase %s", value)
 			}
 		}
@@ -276,7 +276,7 @@ func (i *inspection) need(of *namedEvent, entry reflect.Value, need string) {
 	if m := listed().FindStringSubmatch(need); m != nil {
 		known := strings.Split(m[2], ",")
 		if text := textOf(entry, m[1]); text != "" && !slices.Contains(known, text) && !strings.Contains(text, "{{") {
-			hint := cmp.Or(diag.DidYouMean(text, known, strings.ToLower), "use "+strings.Join(known, ", "))
+			hint := oneOf(text, known)
 			i.reportHint(of.at(m[1]), hint, "%s cannot be %s", m[1], text)
 		}
 		return
@@ -370,7 +370,7 @@ func (i *inspection) ofType(of *namedEvent, entry reflect.Value) {
 		i.watched(of.path, e.WatchPathConfig)
 		known := []string{"CREATE", "REMOVE", "WRITE", "RENAME", "CHMOD"}
 		if e.Type != "" && !slices.ContainsFunc(strings.Split(e.Type, "|"), func(one string) bool { return slices.Contains(known, one) }) {
-			i.reportHint(of.path.Child("type"), cmp.Or(diag.DidYouMean(e.Type, known, strings.ToLower), "use "+strings.Join(known, ", ")),
+			i.reportHint(of.path.Child("type"), oneOf(e.Type, known),
 				"there is no type %s", e.Type)
 		}
 		i.interval(of.path.Child("checkInterval"), e.CheckInterval)

@@ -133,7 +133,7 @@ func (i *inspection) when(at *field.Path, text string) {
 		return
 	}
 	if m := comparedStatus().FindStringSubmatch(text); m != nil && !slices.Contains(statuses, m[2]) {
-		i.reportHint(at, statusHint(m[2]), "%s is never %s", m[1], m[2])
+		i.reportHint(at, oneOf(m[2], statuses), "%s is never %s", m[1], m[2])
 		return
 	}
 	tokens := parsed.Tokens()
@@ -421,7 +421,7 @@ func (i *inspection) names(at *field.Path, e scope, root ast.Node) (found bool) 
 		switch n := n.(type) {
 		case *ast.BinaryNode:
 			if of, value := comparison(n); value != "" && !slices.Contains(statuses, value) {
-				report(statusHint(value), "%s is never %s", of, value)
+				report(oneOf(value, statuses), "%s is never %s", of, value)
 			}
 			left, ok := n.Left.(*ast.MemberNode)
 			if !ok || n.Operator != "-" {
@@ -483,10 +483,6 @@ func comparison(n *ast.BinaryNode) (status, text string) {
 		}
 	}
 	return "", ""
-}
-
-func statusHint(wrong string) string {
-	return cmp.Or(diag.DidYouMean(wrong, statuses, strings.ToLower), "use "+strings.Join(statuses, ", "))
 }
 
 // rootOf returns the name at which a chain of fields begins, and the rest of the chain.

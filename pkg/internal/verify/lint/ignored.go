@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
 
-	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 )
 
@@ -56,7 +54,7 @@ func unreadSettings(i *inspection) {
 func (i *inspection) ignoredCleanup(f flow) {
 	check := func(at *field.Path, strategy string, known ...string) {
 		if strategy != "" && !strings.Contains(strategy, "{{") && !slices.Contains(known, strategy) {
-			i.reportHint(at.Child("strategy"), cmp.Or(diag.DidYouMean(strategy, known, strings.ToLower), "use "+strings.Join(known, ", ")),
+			i.reportHint(at.Child("strategy"), oneOf(strategy, known),
 				"there is no strategy %s", strategy)
 		}
 	}

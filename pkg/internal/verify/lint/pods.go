@@ -64,15 +64,9 @@ func refusedObjects(i *inspection, f flow) {
 
 // merged returns the entries of both; those of the second one count.
 func merged(first, second map[string]string) map[string]string {
-	out := maps.Clone(second)
-	if out == nil {
-		out = map[string]string{}
-	}
-	for key, value := range first {
-		if _, has := out[key]; !has {
-			out[key] = value
-		}
-	}
+	out := map[string]string{}
+	maps.Copy(out, first)
+	maps.Copy(out, second)
 	return out
 }
 
@@ -97,7 +91,7 @@ func (i *inspection) refused(object manifest.Object, placed func(string) *field.
 	for _, p := range r.Problems {
 		known := notRefused().MatchString(p.Path) ||
 			strings.Contains(p.Path, ".volumeMounts[") && p.Forbidden || strings.Contains(p.Path, ".resources.") && !p.Required
-		if !known && !filledLater().MatchString(p.Value+fmt.Sprint(schema.ValueAt(fields, p.Segments()...))) {
+		if !known && !fromTemplate(p.Value+fmt.Sprint(schema.ValueAt(fields, p.Segments()...))) {
 			hint := p.Hint
 			if inName().MatchString(p.Path) {
 				hint = "use another name; main, init and wait are Argo's own containers"
@@ -110,9 +104,6 @@ func (i *inspection) refused(object manifest.Object, placed func(string) *field.
 		}
 	}
 }
-
-// filledLater matches what Argo or a tool replaces.
-var filledLater = lazily(`\{\{|\$\{|\$\(`)
 
 // inName matches the name of a container.
 var inName = lazily(`ontainers\[\d+\]\.name$`)

@@ -50,7 +50,7 @@ func Groups() []Group {
 		{"Sensors: the content of events", filterRules()},
 		{"Sensors: triggers", triggerRules()},
 		{"Sensors: parameters", parameterRules()},
-		{"EventBuses", append(busRules(), versionRules()...)},
+		{"EventBuses", busRules()},
 		{"Workflows", workflowRules()},
 		{"Workflows: what runs", runtimeRules()},
 		{"Workflows that events start", eventDrivenRules()},
@@ -211,6 +211,11 @@ func ofShape(kind schema.GroupVersionKind, p problem.Problem) problem.Problem {
 		p.Code, p.Hint = CodeWrongFieldType, cmp.Or(p.Hint, wrongTypeFix)
 	}
 	return p
+}
+
+// oneOf returns the hint for a value that is none of the known ones.
+func oneOf(value string, known []string) string {
+	return cmp.Or(diag.DidYouMean(value, known, strings.ToLower), "use "+strings.Join(known, ", "))
 }
 
 // storesUnknown reports whether the API server accepts an unknown field at a path: the CustomResourceDefinitions
