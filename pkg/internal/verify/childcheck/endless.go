@@ -85,17 +85,14 @@ func (f *family) writesOf(cr customResource) (at diag.Position, endless bool) {
 
 // write returns what the operator writes for a custom resource after other writes.
 func (f *family) write(cr customResource, before output) output {
-	after := output{map[string]any{}, map[string]any{}}
-	related := map[string]any{}
+	after := output{children: map[string]any{}}
+	vars := expression.Vars{Children: before.children, Related: f.related()}
 	for _, r := range f.runs {
 		if r == nil {
 			continue
 		}
-		if len(related) == 0 {
-			related, _ = r.related()
-		}
 		objects := []any{}
-		for _, o := range r.render(cr, environment{vars: expression.Vars{Children: before.children, Related: related}}).objects {
+		for _, o := range r.render(cr, environment{vars: vars}).objects {
 			objects = append(objects, plain(r.stored(o)))
 		}
 		switch {
@@ -105,13 +102,31 @@ func (f *family) write(cr customResource, before output) output {
 			after.children[r.child.Name] = objects[0]
 		}
 	}
+	after.status = f.status(cr, after.children)
+	return after
+}
+
+// status returns the computed fields of the status of a custom resource with children.
+func (f *family) status(cr customResource, children map[string]any) map[string]any {
+	status := map[string]any{}
+	vars := expression.Vars{Children: children, Related: f.related()}
 	for _, field := range f.p.Status.Fields {
-		vars := expression.Vars{Children: after.children, Related: related}
 		if value, err := field.Value.Run(cr.served, vars); err == nil && value != nil {
-			after.status[field.Name] = plain(value)
+			status[field.Name] = plain(value)
 		}
 	}
-	return after
+	return status
+}
+
+// related returns related objects.
+func (f *family) related() map[string]any {
+	for _, r := range f.runs {
+		if r != nil {
+			related, _ := r.related()
+			return related
+		}
+	}
+	return map[string]any{}
 }
 
 // changing returns the place of the first value that differs.

@@ -105,10 +105,15 @@ func (f *family) portNames(m member, container []string) (names []string, known 
 	return names, !f.runs[m.child].computes(ports)
 }
 
-// probes are the fields of a container with requests of the kubelet.
-var probes = [][]string{
-	{"livenessProbe"}, {"readinessProbe"}, {"startupProbe"}, {"lifecycle", "postStart"}, {"lifecycle", "preStop"},
-}
+// probes are the places in a container of requests of the kubelet.
+var probes = func() (out [][]string) {
+	for _, of := range [][]string{
+		{"livenessProbe"}, {"readinessProbe"}, {"startupProbe"}, {"lifecycle", "postStart"}, {"lifecycle", "preStop"},
+	} {
+		out = append(out, append(slices.Clip(of), "httpGet"), append(slices.Clip(of), "tcpSocket"))
+	}
+	return out
+}()
 
 // probedPorts returns the places of the ports that the kubelet asks in an object's containers.
 func probedPorts(m member) [][]string {
@@ -118,12 +123,11 @@ func probedPorts(m member) [][]string {
 	}
 	var out [][]string
 	for _, list := range containerLists {
-		for _, container := range mappings(m.object, nil, slices.Concat(in, []string{"spec", list, "*"})) {
+		for _, at := range mappings(m.object, nil, slices.Concat(in, []string{"spec", list, "*"})) {
+			container := schema.ValueAt(m.object, at...)
 			for _, probe := range probes {
-				for _, by := range []string{"httpGet", "tcpSocket"} {
-					for _, place := range mappings(m.object, nil, slices.Concat(container, probe, []string{by})) {
-						out = append(out, append(place, "port"))
-					}
+				for _, place := range mappings(container, at, probe) {
+					out = append(out, append(place, "port"))
 				}
 			}
 		}
@@ -134,9 +138,12 @@ func probedPorts(m member) [][]string {
 // unprobedPort returns the mismatch of the name of a port that the kubelet asks: it looks for it in the container.
 func (f *family) unprobedPort(at []string, made member) *mismatch {
 	name, _ := f.constant(made, at).(string)
+	if name == "" {
+		return nil
+	}
 	i := slices.IndexFunc(at, func(step string) bool { return slices.Contains(containerLists, step) })
 	names, known := f.portNames(made, at[:i+2])
-	if name == "" || !known || slices.Contains(names, name) {
+	if !known || slices.Contains(names, name) {
 		return nil
 	}
 	return &mismatch{

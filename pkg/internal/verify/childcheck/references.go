@@ -126,19 +126,26 @@ func (m member) reference(r referenceTo, at []string) (reference, bool) {
 
 // mappings returns the places of the mappings at a path below a value, which is at a place itself.
 func mappings(value any, at, path []string) [][]string {
-	if len(path) == 0 || path[0] == "" {
-		if _, is := value.(map[string]any); is {
-			return [][]string{at}
+	return addMappings(nil, value, append(make([]string, 0, len(at)+len(path)), at...), path)
+}
+
+// addMappings appends copies of the places: it writes over at.
+func addMappings(out [][]string, value any, at, path []string) [][]string {
+	for i, step := range path {
+		if step == "" {
+			break
 		}
-		return nil
+		if step == "*" {
+			list, _ := value.([]any)
+			for n, item := range list {
+				out = addMappings(out, item, append(at, strconv.Itoa(n)), path[i+1:])
+			}
+			return out
+		}
+		value, at = schema.ValueAt(value, step), append(at, step)
 	}
-	if path[0] != "*" {
-		return mappings(schema.ValueAt(value, path[0]), append(slices.Clip(at), path[0]), path[1:])
-	}
-	list, _ := value.([]any)
-	var out [][]string
-	for i, item := range list {
-		out = append(out, mappings(item, append(slices.Clip(at), strconv.Itoa(i)), path[1:])...)
+	if _, is := value.(map[string]any); is {
+		out = append(out, slices.Clone(at))
 	}
 	return out
 }

@@ -2,14 +2,15 @@ package childcheck
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/diag"
+	"github.com/argoperator/argoperator/pkg/internal/jq/expression"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/operator/plan"
 )
 
 // refusedStatus warns of a status that the schema does not permit for a custom resource: the API server then rejects all of it.
@@ -20,7 +21,11 @@ func (f *family) refusedStatus() diag.List {
 	}
 	var findings diag.List
 	reported := map[string]bool{}
-	for _, cr := range slices.Concat(s.plausible, s.unlikely) {
+	tried := slices.Concat(s.plausible, s.unlikely)
+	if !f.statusVaries() {
+		tried = tried[:min(len(tried), 1)]
+	}
+	for _, cr := range tried {
 		for _, err := range f.statusErrors(cr) {
 			path := problem.Problem{Path: err.Field}.Segments()
 			if reported[path[1]] {
@@ -38,6 +43,22 @@ func (f *family) refusedStatus() diag.List {
 	return findings
 }
 
+// statusVaries reports whether the samples can have different values of a computed field: one reads more than the status
+// of children, which no sample has.
+func (f *family) statusVaries() bool {
+	return slices.ContainsFunc(f.p.Status.Fields, func(field plan.StatusField) bool {
+		if len(field.Value.Reads()) > 0 || field.Value.UsesRelated() {
+			return true
+		}
+		reads := field.Value.ReadsChildren()
+		return slices.ContainsFunc(f.p.Children, func(c plan.Child) bool {
+			return slices.ContainsFunc(reads[c.Name], func(path []string) bool {
+				return c.ForEach != nil || len(path) == 0 || path[0] != "status"
+			})
+		})
+	})
+}
+
 // refusal returns an error in the status of a custom resource at the place of another; nil if there is none.
 func (f *family) refusal(object map[string]any, as *field.Error) *field.Error {
 	all := f.statusErrors(f.samples.served(object))
@@ -51,10 +72,25 @@ func (f *family) refusal(object map[string]any, as *field.Error) *field.Error {
 // statusErrors returns what the schema does not permit in the status of a custom resource. The operator adds what its
 // conditions lack.
 func (f *family) statusErrors(cr customResource) field.ErrorList {
-	first := f.write(cr, output{})
-	object := maps.Clone(cr.served)
-	object["status"] = f.write(cr, first).status
+	var written output
+	switch {
+	case !f.statusVaries():
+		written.status = f.status(cr, nil)
+	case slices.ContainsFunc(f.runs, (*run).readsChildren):
+		written = f.write(cr, f.write(cr, written))
+	default:
+		written = f.write(cr, written)
+	}
+	object := map[string]any{"status": written.status}
+	for _, key := range []string{"apiVersion", "kind", "metadata"} {
+		object[key] = cr.served[key]
+	}
 	return slices.DeleteFunc(f.samples.schema.Validate(object, nil), func(err *field.Error) bool {
 		return err.Type == field.ErrorTypeRequired || !strings.HasPrefix(err.Field, "status.")
 	})
+}
+
+// readsChildren reports whether the template reads other children.
+func (r *run) readsChildren() bool {
+	return r != nil && slices.ContainsFunc(r.programs(), func(p *expression.Program) bool { return len(p.ReadsChildren()) > 0 })
 }
