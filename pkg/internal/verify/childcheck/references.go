@@ -23,9 +23,12 @@ var (
 	claim       = metav1.GroupKind{Kind: "PersistentVolumeClaim"}
 	clusterRole = metav1.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole"}
 	configMap   = metav1.GroupKind{Kind: "ConfigMap"}
+	namespace   = metav1.GroupKind{Kind: "Namespace"}
+	priority    = metav1.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
 	role        = metav1.GroupKind{Group: "rbac.authorization.k8s.io", Kind: "Role"}
 	secret      = metav1.GroupKind{Kind: "Secret"}
 	service     = metav1.GroupKind{Kind: "Service"}
+	storage     = metav1.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
 )
 
 // referenceTo is where an object names another one: a field of each mapping at a path, in which *
@@ -36,11 +39,16 @@ type referenceTo struct {
 	keys     string // the path of the mappings below that name keys of the data; "-" is the mapping itself
 }
 
-// The references of objects by their kinds, of a pod's spec, and of a container.
+// The references of objects by their kinds, of every object, of a pod's spec, and of a container.
 var (
 	ofObjects = map[string][]referenceTo{
-		"apps/StatefulSet": {{service, "spec", "serviceName", ""}},
+		"/PersistentVolumeClaim": {{storage, "spec", "storageClassName", ""}},
+		"/ServiceAccount":        {{secret, "imagePullSecrets/*", "name", ""}},
+		"apps/StatefulSet": {
+			{service, "spec", "serviceName", ""}, {storage, "spec/volumeClaimTemplates/*/spec", "storageClassName", ""},
+		},
 		"networking.k8s.io/Ingress": {
+			{secret, "spec/tls/*", "secretName", ""},
 			{service, "spec/defaultBackend/service", "name", ""},
 			{service, "spec/rules/*/http/paths/*/backend/service", "name", ""},
 		},
@@ -49,8 +57,11 @@ var (
 			{role, "roleRef", "name", ""}, {clusterRole, "roleRef", "name", ""}, {account, "subjects/*", "name", ""},
 		},
 	}
+	ofAll  = []referenceTo{{namespace, "metadata", "namespace", ""}}
 	ofPods = []referenceTo{
 		{account, "", "serviceAccountName", ""},
+		{priority, "", "priorityClassName", ""},
+		{secret, "imagePullSecrets/*", "name", ""},
 		{claim, "volumes/*/persistentVolumeClaim", "claimName", ""},
 		{configMap, "volumes/*/configMap", "name", "items/*"},
 		{configMap, "volumes/*/projected/sources/*/configMap", "name", "items/*"},
@@ -87,6 +98,7 @@ func referencesOf(m member) []reference {
 		}
 	}
 	add(m.object, nil, ofObjects[m.kind.Group+"/"+m.kind.Kind])
+	add(m.object, nil, ofAll)
 	if at, makes := podAt(m); makes {
 		pod := append(at, "spec")
 		add(schema.ValueAt(m.object, pod...), pod, ofPods)
@@ -223,42 +235,51 @@ func (f *family) compared(made member, all []member, cr customResource) map[stri
 
 // named returns the object that a reference names, or the mismatch of the name.
 func (f *family) named(r reference, made member, all []member, cr customResource) (*member, *mismatch) {
-	owner, _ := schema.ValueAt(cr.served, "metadata", "name").(string)
-	var near *member
-	for i := range all {
-		m := &all[i]
-		namespace := schema.ValueAt(m.object, "metadata", "namespace")
-		if (metav1.GroupKind{Group: m.kind.Group, Kind: m.kind.Kind}) != r.to || namespace != nil && namespace != r.within {
-			continue
-		}
-		name, _ := schema.ValueAt(m.object, "metadata", "name").(string)
-		switch {
-		case name == r.name:
+	possible := f.possible(r, all)
+	for _, m := range possible {
+		if schema.ValueAt(m.object, "metadata", "name") == r.name {
 			return m, nil
-		case near == nil && m.child >= 0 && f.almost(r, name, owner):
-			near = m
 		}
 	}
-	if near == nil || !f.ownersName(made.child, r.at) || claimed(r, all) {
+	near := slices.IndexFunc(possible, func(m *member) bool {
+		name, _ := schema.ValueAt(m.object, "metadata", "name").(string)
+		return m.child >= 0 && f.almost(r, name, f.sharedName(r, made.child, m.child, cr))
+	})
+	if near < 0 || claimed(r, all) {
 		return nil, nil
 	}
-	text, _ := schema.ValueAt(f.declared(near.child).Template, "metadata", "name").(string)
-	hint := "write the name of child " + f.declared(near.child).Name
-	if f.declared(near.child).ForEach == "" {
+	of := f.declared(possible[near].child)
+	text, _ := schema.ValueAt(of.Template, "metadata", "name").(string)
+	hint := "write the name of child " + of.Name
+	if of.ForEach == "" {
 		hint = "write " + r.at[len(r.at)-1] + ": " + source.Scalar(text, true, 0)
 	}
-	return nil, &mismatch{
-		r.at, fmt.Sprintf("no child is a %s of this name: child %s has another one", r.to.Kind, f.declared(near.child).Name), hint,
-	}
+	return nil, &mismatch{r.at, fmt.Sprintf("no child is a %s of this name: child %s has another one", r.to.Kind, of.Name), hint}
 }
 
-// almost reports whether a reference is probably to an object of another name. Users and other controllers often
-// make Secrets and ConfigMaps of a custom resource, but hardly its Services, accounts, roles or claims.
-func (f *family) almost(r reference, name, owner string) bool {
-	if strings.Contains(r.name, owner) && strings.Contains(name, owner) && r.to != secret && r.to != configMap && !f.othersMake() {
+// possible returns the objects that a reference can name.
+func (f *family) possible(r reference, all []member) []*member {
+	var out []*member
+	for i, m := range all {
+		in := schema.ValueAt(m.object, "metadata", "namespace")
+		if (metav1.GroupKind{Group: m.kind.Group, Kind: m.kind.Kind}) == r.to && (in == nil || in == r.within) {
+			out = append(out, &all[i])
+		}
+	}
+	return out
+}
+
+// almost reports whether a reference is probably to an object of another name, where shared is what both names contain.
+// Users and other controllers often make Secrets and ConfigMaps of a custom resource, but hardly its Services, accounts,
+// roles or claims.
+func (f *family) almost(r reference, name, shared string) bool {
+	if shared == "" {
+		return false
+	}
+	if strings.Contains(r.name, shared) && strings.Contains(name, shared) && r.to != secret && r.to != configMap && !f.othersMake() {
 		return true
 	}
-	a, b := strings.Replace(r.name, owner, "", 1), strings.Replace(name, owner, "", 1)
+	a, b := strings.Replace(r.name, shared, "", 1), strings.Replace(name, shared, "", 1)
 	if (a == r.name) != (b == name) {
 		return false
 	}
@@ -268,6 +289,9 @@ func (f *family) almost(r reference, name, owner string) bool {
 	}
 	const least = 3 // letters that two names have in common not by chance
 	rest, begins := strings.CutPrefix(long, short)
+	if begins && a != r.name && len(short) == 0 {
+		return strings.Trim(rest, "-.") == rest // a letter too many, rather than a word
+	}
 	return begins && len(short) >= least && !strings.HasPrefix(rest, "-") || diag.Nearest(a, []string{b}, diag.FoldKey) != ""
 }
 
@@ -293,22 +317,49 @@ func claimed(r reference, all []member) bool {
 	})
 }
 
-// ownersName reports whether a name is constant but for the name and namespace of the custom resource: users and
-// other objects choose no part of it.
-func (f *family) ownersName(child int, at []string) bool {
-	for _, part := range f.runs[child].child.Object.Parts() {
-		switch {
-		case !schema.Overlap(part.Path, at):
-		case len(part.Path) != len(at):
-			return false // an expression is all of what contains the name
-		case slices.ContainsFunc(part.AllOrigins(), func(o expression.Origin) bool {
-			field := strings.Join(o.Path, ".")
-			return o.Root != "." || field != "metadata.name" && field != "metadata.namespace"
-		}):
-			return false
+// sharedName returns what the name in a reference has in common with that of a child: the name of the custom resource,
+// or the value of a field from which both are made. It returns "" if users or other objects choose more of the reference.
+func (f *family) sharedName(r reference, from, to int, cr customResource) string {
+	shared, _ := schema.ValueAt(cr.served, "metadata", "name").(string)
+	fields, known := f.chosen(from, r.at)
+	if known && len(fields) == 0 {
+		return shared
+	}
+	others, _ := f.chosen(to, []string{"metadata", "name"})
+	if !known || len(fields) > 1 || !slices.ContainsFunc(others, func(o []string) bool { return slices.Equal(o, fields[0]) }) {
+		return ""
+	}
+	shared, _ = schema.ValueAt(cr.served, fields[0]...).(string)
+	if shared == r.name {
+		return "" // the field is a name by itself
+	}
+	return shared
+}
+
+// chosen returns the fields of the custom resource that a name is made from, beside its name and namespace; false if
+// other objects or an item of a list have a part in it.
+func (f *family) chosen(child int, at []string) (fields [][]string, known bool) {
+	r := f.runs[child]
+	if r == nil {
+		return nil, false
+	}
+	for _, part := range r.child.Object.Parts() {
+		if !schema.Overlap(part.Path, at) {
+			continue
+		}
+		if len(part.Path) != len(at) {
+			return nil, false // an expression is all of what contains the name
+		}
+		for _, o := range part.AllOrigins() {
+			switch field := strings.Join(o.Path, "."); {
+			case o.Root != ".":
+				return nil, false
+			case field != "metadata.name" && field != "metadata.namespace":
+				fields = append(fields, o.Path)
+			}
 		}
 	}
-	return true
+	return fields, true
 }
 
 // constant returns a value that the template of an object's child writes; nil if it is computed.
