@@ -36,12 +36,18 @@ class Child:
         self.what, self.taken, self.trial = "it", value["message"].partition(TAKEN)[2], False
 
     def find(self, resource):
-        """The pointer to the failure on the custom resource and its value; None if it is another one now."""
+        """The pointer to the failure on the custom resource and its value; None if it is another one now.
+
+        An event that is delivered again, such as all of them after a restart of the EventSource, clears the failure of an
+        object that was not written. That is still the latest.
+        """
         there = resource
         for key in self.keys:
             there = there.get(key) or {}
         last = json.loads(there or "{}") if self.encoded else there
-        if [last.get("generation"), last.get("attempts")] != [self.value["generation"], self.value["attempts"] - 1]:
+        if last and last.get("attempts") != self.value["attempts"] - 1:
+            return None
+        if (last or resource["metadata"]).get("generation") != self.value["generation"]:
             return None
         return "/" + "/".join(key.replace("~", "~0").replace("/", "~1") for key in self.keys), there
 
@@ -93,11 +99,24 @@ def diagnose(client, request, failed):
         return
     text = answer(client, request, failure)
     log(text or "the API server accepts the request now")
-    if text:
-        pointer, there = found
+    if not text:
+        return
+    pointer, there = found
+    made = failure.recorded(there, text)
+    if there:
         patched(client, failed["path"], [
             {"op": "test", "path": "/metadata/uid", "value": failed["asks"]}, {"op": "test", "path": pointer, "value": there},
-            {"op": "replace", "path": pointer, "value": failure.recorded(there, text)}], PATCH)
+            {"op": "replace", "path": pointer, "value": made}], PATCH)
+    elif patched(client, failed["path"], added(failure.keys, made, resource["metadata"]), MERGE) is None:
+        raise Failed("the custom resource changed meanwhile")
+
+
+def added(keys, value, metadata):
+    """A patch that adds a value, if the custom resource is still the same version."""
+    for key in reversed(keys):
+        value = {key: value}
+    value.setdefault("metadata", {}).update({key: metadata[key] for key in ("uid", "resourceVersion")})
+    return value
 
 
 def answer(client, request, failure):

@@ -103,8 +103,8 @@ class DiagnoseTest(unittest.TestCase):
     def test_sends_nothing_when_the_failure_is_not_the_latest(self):
         for name, now in {
                 "deleted": (404, "not found"), "another": resource("other", **with_child("web", failed(4))),
-                "answered": resource(**with_child("web", failed(5))), "cleared": resource(status={"children": {"web": {}}}),
-                "no status": resource()}.items():
+                "answered": resource(**with_child("web", failed(5))),
+                "another generation": {"metadata": {"uid": "owner", "generation": 2}, "status": {"children": {"web": {}}}}}.items():
             with self.subTest(name):
                 self.play(APPLY, patch(with_child("web", failed(5))), now)
 
@@ -116,6 +116,28 @@ class DiagnoseTest(unittest.TestCase):
     def test_leaves_a_failure_that_changes_meanwhile(self):
         self.play(APPLY, patch(with_child("web", failed(5))), resource(**with_child("web", failed(4))),
                   (422, INVALID), (422, "test failed"))
+
+    def test_records_a_failure_that_an_event_delivered_again_cleared(self):
+        for there in ({"children": {"web": {}}}, {}):
+            metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
+            requests = self.play(APPLY, patch(with_child("web", failed(5))), {"metadata": metadata, "status": there}, (422, INVALID), {})
+            change = dict(with_child("web", failed(5, "the API server rejected it: " + INVALID)),
+                          metadata={"uid": "owner", "resourceVersion": "7"})
+            self.assertEqual(("PATCH", CR, change, diagnose.MERGE), requests[2])
+
+    def test_tries_again_if_the_custom_resource_changes_meanwhile(self):
+        metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
+        server = Server({"metadata": metadata}, (422, INVALID), (409, "has been modified"))
+        with self.assertRaises(api.Failed):
+            diagnose.diagnose(server, APPLY, patch(with_child("web", failed(5))))
+
+    def test_adds_an_annotation(self):
+        key = "shops.argoperator.dev/failed-web"
+        metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
+        requests = self.play(APPLY, patch({"metadata": {"annotations": {key: json.dumps(failed(5))}}}), {"metadata": metadata}, (422, INVALID), {})
+        made = requests[2][2]["metadata"]
+        self.assertEqual({"uid": "owner", "resourceVersion": "7"}, {name: made[name] for name in ("uid", "resourceVersion")})
+        self.assertEqual(failed(5, "the API server rejected it: " + INVALID), json.loads(made["annotations"][key]))
 
     def test_writes_an_annotation_as_text(self):
         key, old = "shops.argoperator.dev/failed-web", json.dumps(failed(4))
