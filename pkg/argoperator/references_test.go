@@ -1,8 +1,10 @@
 package argoperator_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,25 +21,13 @@ import (
 // and ports has it as a value, and requires a warning. It knows no fields that refer to objects, so it finds those that
 // the check does not know.
 func TestMisspeltReferences(t *testing.T) {
-	var files []string
-	for _, pattern := range []string{"examples/*/operator.yaml", "testdata/ports/*/operator.yaml"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, found...)
-	}
 	found, missed := 0, []string{}
-	for _, file := range files {
+	for _, file := range examplesAndPorts(t) {
 		for _, m := range misspelt(t, file) {
-			findings, err := argoperator.Generate([]argoperator.Source{{Name: file, Data: m.definition, Dir: os.DirFS(filepath.Dir(file))}}, argoperator.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if slices.ContainsFunc(findings.Findings, func(f diag.Finding) bool { return f.Code == diag.UnmatchedChild }) {
+			if slices.ContainsFunc(m.findings(t), func(f diag.Finding) bool { return f.Code == diag.UnmatchedChild }) {
 				found++
 			} else {
-				missed = append(missed, filepath.Base(filepath.Dir(file))+": "+m.place)
+				missed = append(missed, m.name())
 			}
 		}
 	}
@@ -48,24 +38,146 @@ func TestMisspeltReferences(t *testing.T) {
 	}
 }
 
-// misspelling is a definition in which a child refers to an object that does not exist.
+// TestMistakesInTemplates makes mistakes in the templates of built-in kinds, one by one: an unknown field, a value of
+// another type, and a text that is none of the permitted ones. Each has to be found, whether or not the template waits for
+// something.
+func TestMistakesInTemplates(t *testing.T) {
+	found, missed := map[string]int{}, []string{}
+	made := map[string]bool{} // by kind of the object and place, because each takes a while
+	for _, file := range examplesAndPorts(t) {
+		definition := withTemplates(t, file)
+		right := misspelling{file, "", marshalled(t, definition)}.findings(t)
+		eachTemplate(definition, func(template map[string]any) {
+			for _, m := range mistakes(template) {
+				id := fmt.Sprint(m.kind, template["kind"], m.at)
+				if made[id] {
+					continue
+				}
+				made[id] = true
+				undo := m.make()
+				wrong := misspelling{file, m.kind + " " + strings.Join(m.at, "."), marshalled(t, definition)}
+				undo()
+				if slices.ContainsFunc(wrong.findings(t), func(f diag.Finding) bool { return !slices.ContainsFunc(right, similar(f)) }) {
+					found[m.kind]++
+				} else {
+					missed = append(missed, wrong.name())
+				}
+			}
+		})
+	}
+	t.Logf("found: %v, missed: %s", found, strings.Join(missed, ", "))
+	for kind, least := range map[string]int{"unknown field": 100, "another type": 100, "unknown word": 15} {
+		if found[kind] < least {
+			t.Errorf("%s: only %d are found", kind, found[kind])
+		}
+	}
+	for _, m := range missed {
+		t.Errorf("not found: %s", m)
+	}
+}
+
+// similar matches findings that say the same.
+func similar(f diag.Finding) func(diag.Finding) bool {
+	return func(other diag.Finding) bool { return f.Code == other.Code && f.Message == other.Message }
+}
+
+// mistake is one in a template.
+type mistake struct {
+	kind string
+	at   []string
+	make func() (undo func())
+}
+
+// mistakes returns the mistakes of a template: one of each kind for each path without its indexes.
+func mistakes(template map[string]any) []mistake {
+	version, _ := template["apiVersion"].(string)
+	kind, _ := template["kind"].(string)
+	is, _ := schema.Builtin(version, kind)
+	var out []mistake
+	var visit func(object map[string]any, of schema.Type, at []string)
+	visit = func(object map[string]any, of schema.Type, at []string) {
+		for key, value := range object {
+			at := append(slices.Clip(at), key)
+			field, known := of.Field(key)
+			if !known || of.Open() || len(at) == 1 && key != "spec" {
+				continue
+			}
+			out = append(out, mistake{"unknown field", at, func() func() {
+				object[key+"x"] = value
+				delete(object, key)
+				return func() { object[key] = value; delete(object, key+"x") }
+			}})
+			switch v := value.(type) {
+			case map[string]any:
+				visit(v, field, at)
+			case []any:
+				if first, isMap := v[0].(map[string]any); isMap {
+					visit(first, field.Item(), append(slices.Clip(at), "0"))
+				}
+			case string:
+				if word.MatchString(v) && field.Kind() == schema.String && key != "name" && key != "path" {
+					out = append(out, mistake{"unknown word", at, setting(object, key, v+"x")})
+				}
+				continue
+			}
+			if field.Kind() != schema.Unknown && field.Kind() != schema.String && field.Kind() != schema.IntOrString {
+				out = append(out, mistake{"another type", at, setting(object, key, "text")})
+			}
+		}
+	}
+	visit(template, is, nil)
+	return out
+}
+
+// word matches what looks like one of a few permitted words.
+var word = regexp.MustCompile(`^[A-Z][a-z]+([A-Z][a-z]+)*$`)
+
+func setting(object map[string]any, key string, wrong any) func() (undo func()) {
+	return func() func() {
+		right := object[key]
+		object[key] = wrong
+		return func() { object[key] = right }
+	}
+}
+
+func examplesAndPorts(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	for _, pattern := range []string{"examples/*/operator.yaml", "testdata/ports/*/operator.yaml"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
+// misspelling is a definition with a mistake at a place.
 type misspelling struct {
-	place      string
-	definition []byte
+	file, place string
+	definition  []byte
+}
+
+func (m misspelling) name() string { return filepath.Base(filepath.Dir(m.file)) + ": " + m.place }
+
+func (m misspelling) findings(t *testing.T) diag.List {
+	t.Helper()
+	source := argoperator.Source{Name: m.file, Data: m.definition, Dir: os.DirFS(filepath.Dir(m.file))}
+	result, err := argoperator.Generate([]argoperator.Source{source}, argoperator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Findings
 }
 
 // misspelt returns the misspellings of a definition, one by one.
 func misspelt(t *testing.T, file string) []misspelling {
 	t.Helper()
-	definition := decodedYAML(t, file)
-	children, _ := schema.ValueAt(definition, "spec", "children").([]any)
+	definition := withTemplates(t, file)
 	names := map[string]bool{}
-	for _, c := range children {
-		child := c.(map[string]any)
-		if name, _ := child["file"].(string); name != "" {
-			delete(child, "file")
-			child["template"] = decodedYAML(t, filepath.Join(filepath.Dir(file), name))
-		}
+	children, _ := schema.ValueAt(definition, "spec", "children").([]any)
+	for _, child := range children {
 		if name, _ := schema.ValueAt(child, "template", "metadata", "name").(string); strings.Contains(name, "${") {
 			names[name] = true
 		}
@@ -75,34 +187,62 @@ func misspelt(t *testing.T, file string) []misspelling {
 				names[key] = true
 			}
 		}
-		eachText(child["template"], nil, func(path []string, text string, _ func(string)) {
+		eachText(schema.ValueAt(child, "template"), nil, func(path []string, text string, _ func(string)) {
 			if isPort(path) {
 				names[text] = true
 			}
 		})
 	}
 	var out []misspelling
-	for _, c := range children {
-		template, _ := c.(map[string]any)["template"].(map[string]any)
-		kind, _ := template["kind"].(string)
-		version, _ := template["apiVersion"].(string)
-		if _, known := schema.Builtin(version, kind); !known {
-			continue
-		}
+	eachTemplate(definition, func(template map[string]any) {
 		eachText(template, nil, func(path []string, text string, put func(string)) {
 			if !names[text] || !refers(path) {
 				return
 			}
 			put(text + "x")
-			data, err := yaml.Marshal(definition)
-			if err != nil {
-				t.Fatal(err)
-			}
+			place := fmt.Sprint(template["kind"], " ", strings.Join(path, "."))
+			out = append(out, misspelling{file, place, marshalled(t, definition)})
 			put(text)
-			out = append(out, misspelling{kind + " " + strings.Join(path, "."), data})
 		})
-	}
+	})
 	return out
+}
+
+// withTemplates returns a definition with the templates of its files.
+func withTemplates(t *testing.T, file string) map[string]any {
+	t.Helper()
+	definition := decodedYAML(t, file)
+	children, _ := schema.ValueAt(definition, "spec", "children").([]any)
+	for _, c := range children {
+		child := c.(map[string]any)
+		if name, _ := child["file"].(string); name != "" {
+			delete(child, "file")
+			child["template"] = decodedYAML(t, filepath.Join(filepath.Dir(file), name))
+		}
+	}
+	return definition
+}
+
+// eachTemplate visits the templates of built-in kinds.
+func eachTemplate(definition map[string]any, visit func(template map[string]any)) {
+	children, _ := schema.ValueAt(definition, "spec", "children").([]any)
+	for _, child := range children {
+		template, _ := schema.ValueAt(child, "template").(map[string]any)
+		kind, _ := template["kind"].(string)
+		version, _ := template["apiVersion"].(string)
+		if _, known := schema.Builtin(version, kind); known {
+			visit(template)
+		}
+	}
+}
+
+func marshalled(t *testing.T, definition map[string]any) []byte {
+	t.Helper()
+	data, err := yaml.Marshal(definition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // refers reports whether a place of an object may name another one: not the object itself, its labels, or what its

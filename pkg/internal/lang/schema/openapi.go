@@ -12,6 +12,17 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
+// OfKind returns the type of a kind: from the given schema, or of a built-in kind.
+func OfKind(given *apiextensionsv1.JSONSchemaProps, apiVersion, kind string) Type {
+	if given != nil {
+		return Resource(given)
+	}
+	if t, ok := Builtin(apiVersion, kind); ok {
+		return t
+	}
+	return Any()
+}
+
 // OpenAPI returns the type of a structural schema; nil describes anything.
 func OpenAPI(s *apiextensionsv1.JSONSchemaProps) Type {
 	if s == nil {

@@ -65,18 +65,7 @@ func parentType(d *definition.Definition, k Kind) schema.Type {
 }
 
 func childType(d *definition.Definition, child v1alpha1.Child) schema.Type {
-	return kindType(d.ChildSchema(child.Name), child.APIVersion, child.Kind)
-}
-
-// kindType returns the type of a kind: from the given schema, or of a built-in kind.
-func kindType(given *apiextensionsv1.JSONSchemaProps, apiVersion, kind string) schema.Type {
-	if given != nil {
-		return schema.Resource(given)
-	}
-	if t, ok := schema.Builtin(apiVersion, kind); ok {
-		return t
-	}
-	return schema.Any()
+	return schema.OfKind(d.ChildSchema(child.Name), child.APIVersion, child.Kind)
 }
 
 // report converts problems below a path of the definition to findings.

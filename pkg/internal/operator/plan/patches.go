@@ -37,7 +37,7 @@ func (c *compiler) patch(declared v1alpha1.Patch, path ...string) Child {
 	}
 	scope := c.conditions(&out, in, path)
 	var problems []expression.Problem
-	out.Object, problems = expression.Template(in.Template, scope, kindType(c.d.PatchSchema(in.Name), in.APIVersion, in.Kind))
+	out.Object, problems = expression.Template(in.Template, scope, schema.OfKind(c.d.PatchSchema(in.Name), in.APIVersion, in.Kind))
 	c.report(problems, at("template")...)
 	metadata, _ := in.Template["metadata"].(map[string]any)
 	if _, written := metadata["name"].(string); !written {

@@ -123,7 +123,7 @@ func relatedTypes(d *definition.Definition) map[string]schema.Type {
 		if types == nil {
 			types = map[string]schema.Type{}
 		}
-		t := kindType(d.RelatedSchema(r.Name), r.APIVersion, r.Kind)
+		t := schema.OfKind(d.RelatedSchema(r.Name), r.APIVersion, r.Kind)
 		if r.Schedule != "" {
 			t = scheduleType()
 		}

@@ -112,6 +112,8 @@ type run struct {
 	count     int // samples that have the child
 	cut       int // of these, samples with a problem that hides others
 	groups    []*group
+	tested    bool // there was an object, or an expression that fails
+	assuming  bool // see assume
 	exploration
 }
 
@@ -149,6 +151,9 @@ func (p childProblem) similar(other childProblem) bool {
 // findings checks the template with all samples.
 func (t *run) findings(path ...string) diag.List {
 	t.tryAll()
+	if !t.tested {
+		t.assume()
+	}
 	var findings diag.List
 	for _, causes := range t.causes(path) {
 		g := causes.first()
@@ -355,6 +360,7 @@ func (t *run) render(cr customResource, env environment) rendering {
 
 // problemsIn validates the objects of a rendering.
 func (t *run) problemsIn(r rendering) []childProblem {
+	t.tested = t.tested || len(r.objects)+len(r.problems) > 0
 	problems := r.problems
 	for _, object := range r.objects {
 		for _, p := range t.validator.validate(object) {

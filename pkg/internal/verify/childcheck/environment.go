@@ -34,6 +34,9 @@ func (t *run) environments(cr customResource) []environment {
 	if slices.ContainsFunc(t.programs(), func(p *expression.Program) bool { return len(p.ReadsChildren()) > 0 }) {
 		children = t.otherChildren(cr)
 	}
+	if t.assuming {
+		return []environment{{vars: t.assumed(children)}}
+	}
 	if !slices.ContainsFunc(t.programs(), (*expression.Program).UsesRelated) {
 		return []environment{{vars: expression.Vars{Children: children}}}
 	}

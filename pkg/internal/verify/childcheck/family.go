@@ -43,7 +43,7 @@ func (f *family) hazards() diag.List {
 	for i, r := range f.runs {
 		if r != nil && r.child.Guessed == nil {
 			for _, rule := range []func(child int) diag.List{
-				f.scaled, f.repeated, f.unmatched, f.unmatchedReferences, f.forbiddenUsers, f.openToAll, f.interpreted, f.ambiguous,
+				f.scaled, f.repeated, f.unmatched, f.unmatchedReferences, f.unsafeContainers, f.openToAll, f.interpreted, f.ambiguous,
 				f.endlessWaits,
 			} {
 				findings = append(findings, rule(i)...)
