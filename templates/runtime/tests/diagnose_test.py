@@ -134,7 +134,8 @@ class DiagnoseTest(unittest.TestCase):
     def test_adds_an_annotation(self):
         key = "shops.argoperator.dev/failed-web"
         metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
-        requests = self.play(APPLY, patch({"metadata": {"annotations": {key: json.dumps(failed(5))}}}), {"metadata": metadata}, (422, INVALID), {})
+        record = patch({"metadata": {"annotations": {key: json.dumps(failed(5))}}})
+        requests = self.play(APPLY, record, {"metadata": metadata}, (422, INVALID), {})
         made = requests[2][2]["metadata"]
         self.assertEqual({"uid": "owner", "resourceVersion": "7"}, {name: made[name] for name in ("uid", "resourceVersion")})
         self.assertEqual(failed(5, "the API server rejected it: " + INVALID), json.loads(made["annotations"][key]))
