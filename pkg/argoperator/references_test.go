@@ -17,13 +17,13 @@ import (
 	"github.com/argoperator/argoperator/pkg/internal/lang/schema"
 )
 
-// TestMisspeltReferences misspells the name of another child, of a port and of a key wherever an object of the examples
+// TestMisspelledReferences misspells the name of another child, of a port and of a key wherever an object of the examples
 // and ports has it as a value, and requires a warning. It knows no fields that refer to objects, so it finds those that
 // the check does not know.
-func TestMisspeltReferences(t *testing.T) {
+func TestMisspelledReferences(t *testing.T) {
 	found, missed := 0, []string{}
 	for _, file := range examplesAndPorts(t) {
-		for _, m := range misspelt(t, file) {
+		for _, m := range misspellings(t, file) {
 			if slices.ContainsFunc(m.findings(t), func(f diag.Finding) bool { return f.Code == diag.UnmatchedChild }) {
 				found++
 			} else {
@@ -171,8 +171,8 @@ func (m misspelling) findings(t *testing.T) diag.List {
 	return result.Findings
 }
 
-// misspelt returns the misspellings of a definition, one by one.
-func misspelt(t *testing.T, file string) []misspelling {
+// misspellings returns the misspellings of a definition, one by one.
+func misspellings(t *testing.T, file string) []misspelling {
 	t.Helper()
 	definition := withTemplates(t, file)
 	names := map[string]bool{}
