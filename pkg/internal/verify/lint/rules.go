@@ -16,6 +16,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -69,7 +70,7 @@ func Rules() []Rule {
 }
 
 // Codes of problems that the API server rules out for live objects of other groups than
-// Argo's. Decode finds the first two.
+// Argo's. decode finds the first two.
 const (
 	CodeWrongFieldType       = "wrong-field-type"
 	CodeUnknownManifestField = "unknown-manifest-field"
@@ -153,15 +154,16 @@ func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 	}
 }
 
-// Decode decodes a hand-written object, in JSON, strictly: unknown fields are problems. It returns nil for
+// decode decodes a hand-written object strictly: unknown fields are problems. It returns nil for
 // a kind that no rule checks. newer tells that the object has fields of a newer version of Argo Workflows
 // than this program knows.
-func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
+func decode(o source.Object, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
+	kind := schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind"))
 	if object = argo.NewObject(kind); object == nil {
 		return nil, nil, false
 	}
 	r := problem.About(object)
-	if !argo.DecodeStrict(data, object, r, nil) {
+	if !argo.DecodeFields(withoutServerFields(o.Fields), object, r, nil) {
 		object = nil
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {

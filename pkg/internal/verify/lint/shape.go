@@ -22,7 +22,7 @@ import (
 
 const codeIgnoredField = "ignored-field"
 
-// Fixes of what Decode reports.
+// Fixes of what decode reports.
 const (
 	wrongTypeFix    = "write a value of the field's type"
 	unknownFieldFix = "correct the name or the indentation, or remove the field"
@@ -55,7 +55,7 @@ func shapeRules() []Rule {
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
 				"applies a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
-			check: eachFlow(unknownInPatch), // Decode reports the others
+			check: eachFlow(unknownInPatch), // decode reports the others
 		},
 		{
 			Code:    codeIgnoredField,
