@@ -133,10 +133,7 @@ func runLint(ctx context.Context, s streams, flags lintFlags) error {
 		}
 		findings = flags.from.withMissing(orManifest(found), findings, definitions)
 	}
-	more, skipped, err := lint.Manifests(manifests, config)
-	if err != nil {
-		return err
-	}
+	more, skipped := lint.Manifests(manifests, config)
 	for _, list := range []*diag.List{&findings, &more} {
 		if *list, err = withoutBaseline(s, flags.baseline, *list); err != nil {
 			return err
@@ -284,10 +281,7 @@ func fixManifests(s streams, manifests []argoperator.Source, config *lint.Config
 			return nil, usagef("--fix cannot write to standard input")
 		}
 	}
-	fixed, err := lint.Fixed(manifests, config)
-	if err != nil {
-		return nil, err
-	}
+	fixed := lint.Fixed(manifests, config)
 	for _, file := range fixed {
 		if err := place.Replace(filepath.FromSlash(file.Name), file.Data); err != nil {
 			return nil, fmt.Errorf("fixing a file: %w", err)

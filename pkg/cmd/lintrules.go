@@ -132,10 +132,7 @@ func withoutBaseline(s streams, name string, findings diag.List) (diag.List, err
 
 // printFixes prints what --fix would write, as a patch.
 func printFixes(s streams, manifests []argoperator.Source, config *lint.Config) error {
-	fixed, err := lint.Fixed(manifests, config)
-	if err != nil {
-		return err
-	}
+	fixed := lint.Fixed(manifests, config)
 	for _, file := range fixed {
 		i := slices.IndexFunc(manifests, func(m argoperator.Source) bool { return m.Name == file.Name })
 		if _, err := s.out.Write(diff.Text(file.Name, manifests[i].Data, file.Data)); err != nil {

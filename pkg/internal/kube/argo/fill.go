@@ -5,25 +5,28 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+
+	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 )
 
 // Fill sets a Go value from the JSON value of an object in which Shape finds no problem.
 // encoding/json would first learn every type that the object could contain.
 func Fill(target reflect.Value, value any) error {
 	t := target.Type()
-	if value == nil {
-		return nil
-	}
-	if t.Kind() == reflect.Pointer {
+	switch {
+	case t.Kind() == reflect.Pointer && value != nil:
 		target.Set(reflect.New(t.Elem()))
 		return Fill(target.Elem(), value)
-	}
-	if known(t).itself {
+	case t == reflect.TypeFor[wfv1.ParallelSteps](): // its own decoding decodes twice
+		return Fill(reflect.ValueOf(&target.Addr().Interface().(*wfv1.ParallelSteps).Steps).Elem(), value)
+	case known(t).itself:
 		data, err := json.Marshal(value)
 		if err != nil {
 			return err
 		}
 		return target.Addr().Interface().(json.Unmarshaler).UnmarshalJSON(data)
+	case value == nil:
+		return nil
 	}
 	switch v := value.(type) {
 	case map[string]any:
@@ -41,7 +44,11 @@ func Fill(target reflect.Value, value any) error {
 	case bool:
 		target.SetBool(v)
 	case int64, uint64, float64:
-		target.Set(reflect.ValueOf(v).Convert(t))
+		number := reflect.ValueOf(v)
+		if f, ok := v.(float64); ok && number.Convert(t).Convert(number.Type()).Float() != f && t.Kind() != reflect.Float32 {
+			return fmt.Errorf("%v does not fit %s", f, t)
+		}
+		target.Set(number.Convert(t))
 	default:
 		return fmt.Errorf("cannot read %T as %s", value, t)
 	}

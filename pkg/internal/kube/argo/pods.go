@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -155,6 +156,9 @@ func (p Pod) executorContainer(name string) corev1.Container {
 }
 
 func patched(spec corev1.PodSpec, patches ...string) (*corev1.PodSpec, error) {
+	if strings.Join(patches, "") == "" {
+		return spec.DeepCopy(), nil
+	}
 	data, err := json.Marshal(spec)
 	if err != nil {
 		return nil, fmt.Errorf("encoding a pod: %w", err)

@@ -255,6 +255,9 @@ func (s shaper) binary(value any) []flaw {
 
 func number(t reflect.Type, value any) []flaw {
 	fits := true
+	if whole, ok := value.(float64); ok && whole == math.Trunc(whole) && math.Abs(whole) < 1<<63 {
+		value = int64(whole)
+	}
 	switch v := value.(type) {
 	case int64:
 		switch kind := t.Kind(); {

@@ -96,24 +96,35 @@ func Read(documents []output.Document) Objects {
 	return out
 }
 
-// DecodeStrict decodes JSON as the API server does, case-sensitively. It reports unknown
-// fields as diag.UnknownField, and returns false if nothing could be decoded. It checks the
-// fields by reflection and decodes with encoding/json, which has the type cached from encoding;
-// another decoder would analyze the type again.
+// DecodeStrict is DecodeFields for JSON.
 func DecodeStrict(data []byte, into any, r *problem.Report, base *field.Path) bool {
 	var value any
 	if err := utiljson.Unmarshal(data, &value); err != nil {
 		r.Add(base, diag.BadValue, "", "%v", err)
 		return false
 	}
+	return DecodeFields(value, into, r, base)
+}
+
+// DecodeFields decodes a JSON value as the API server does, case-sensitively. It reports unknown
+// fields as diag.UnknownField, and returns false if nothing could be decoded.
+func DecodeFields(value, into any, r *problem.Report, base *field.Path) bool {
 	before := len(r.Problems)
-	Shape(r, "", base, reflect.TypeOf(into).Elem(), value)
+	target := reflect.ValueOf(into).Elem()
+	Shape(r, "", base, target.Type(), value)
 	flawed := len(r.Problems) > before
+	if !flawed && Fill(target, value) == nil {
+		return true
+	}
+	target.SetZero()
 	unmarshal := json.Unmarshal
 	if flawed { // encoding/json ignores the case of keys
 		unmarshal = utiljson.Unmarshal
 	}
-	err := unmarshal(data, into)
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = unmarshal(data, into)
+	}
 	if err != nil && !flawed {
 		r.Add(base, diag.BadValue, "", "%v", err)
 	}

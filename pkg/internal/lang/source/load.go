@@ -33,6 +33,7 @@ func TooLarge(list *diag.List, at diag.Position, data []byte) bool {
 type Document struct {
 	Positions
 	Found diag.List // the problems found while reading it
+	plain bool      // its nodes have the values
 }
 
 // Repaired reports whether lines that are not YAML were read as they are probably meant.
@@ -70,6 +71,7 @@ func Load(file string, data []byte, keep func(text []byte) bool) ([]Document, di
 			c.place(root)
 			doc := Document{Positions: Positions{File: file, Root: root, lines: lines, repaired: c.originals}}
 			clean(&doc)
+			doc.plain = err == nil && len(roots) == 1 && len(doc.Found) == 0 && isOrdinary(c.text)
 			docs = append(docs, doc)
 		}
 	}

@@ -143,8 +143,8 @@ func loadObjects(in Input, keep func([]byte) bool) ([]written, diag.List) {
 	return out, list
 }
 
-// fields returns the values of a document. kubectl's library decodes them; the nodes
-// only have the positions.
+// fields returns the values of a document. kubectl's library decodes those of documents that are not plain;
+// their nodes only have the positions.
 func (w written) fields(in Input, list *diag.List) (map[string]any, bool) {
 	if w.Root.Kind != yaml.MappingNode {
 		if !in.Lenient {
@@ -154,6 +154,11 @@ func (w written) fields(in Input, list *diag.List) (map[string]any, bool) {
 	}
 	if slices.ContainsFunc(w.Found, func(f diag.Finding) bool { return f.Code == diag.YAMLAlias }) {
 		return nil, false // it may expand to gigabytes
+	}
+	if w.plain {
+		if fields, ok := plainFields(w.Root); ok {
+			return fields, true
+		}
 	}
 	data, err := []byte(w.text), error(nil)
 	if !w.json {

@@ -103,7 +103,7 @@ func TestPositionsOfObjects(t *testing.T) {
 // FuzzObjects covers that reading any file ends, and that every problem has a position
 // in the file.
 func FuzzObjects(f *testing.F) {
-	for _, seed := range []string{"a: 1\n---\nb: [", "{\"a\": [1, {\"b\": null}]}", "{\"a\"", "kind: List\nitems: [1, {}]", "a: &a {<<: *a}", "? [x]\n: y\n", "{}{}", "\xff", "---\n...\n---\n"} {
+	for _, seed := range []string{"a: 1\n---\nb: [", "{\"a\": [1, {\"b\": null}]}", "{\"a\"", "kind: List\nitems: [1, {}]", "a: &a {<<: *a}", "? [x]\n: y\n", "{}{}", "\xff", "---\n...\n---\n", "0: \f"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -154,6 +154,9 @@ func quotedValue(lines []string, n int) []repair {
 	}
 	before, comment, commented := strings.Cut(whole, " #")
 	for _, text := range slices.Compact([]string{strings.TrimSpace(before), whole}) {
+		if text == "" { // only characters that YAML does not allow
+			continue
+		}
 		rest := ""
 		if commented && len(text) < len(whole) {
 			rest = " #" + comment

@@ -33,7 +33,7 @@ var expressionTag = lazily(`\{\{=((?:[^}]|\}[^}])*)\}\}`)
 func invalidExpressions(i *inspection, f flow) {
 	for _, t := range f.templates() {
 		e := i.scopeOf(f, t)
-		for at, text := range textsIn(t) {
+		for at, text := range i.taggedIn(t) {
 			here := e
 			if strings.HasSuffix(at.String(), ".resource.manifest") {
 				here.only, here.closed = nil, nil // what Argo cannot evaluate may be for the object

@@ -14,11 +14,8 @@ import (
 
 // Fixed returns the files that change when all problems with a safe fix are fixed.
 // Comments and layout stay as they are.
-func Fixed(files []source.Input, config *Config) ([]source.Input, error) {
-	all, err := run(files, config)
-	if err != nil {
-		return nil, err
-	}
+func Fixed(files []source.Input, config *Config) []source.Input {
+	all := run(files, config)
 	var out []source.Input
 	for _, file := range files {
 		if edits := all.edits(file); len(edits) > 0 {
@@ -26,7 +23,7 @@ func Fixed(files []source.Input, config *Config) ([]source.Input, error) {
 			out = append(out, file)
 		}
 	}
-	return out, nil
+	return out
 }
 
 // edits returns the fixes for a file, if the file is valid YAML, for problems that

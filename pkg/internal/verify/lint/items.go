@@ -60,10 +60,10 @@ func (i *inspection) sequenceFormat(at *field.Path, format string) {
 	}
 }
 
-// texts returns the texts of a step that Argo fills in for each of its items.
+// texts returns the texts of a step that Argo fills in for each of its items, at least those with tags.
 func (c call) texts() []string {
 	found := map[*field.Path]string{}
-	textsBelow(field.NewPath("step"), fieldsOf(c.arguments), found)
+	taggedBelow(field.NewPath("step"), c.arguments, found)
 	return append(slices.Collect(maps.Values(found)), c.template, c.when)
 }
 

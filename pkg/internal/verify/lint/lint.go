@@ -8,15 +8,12 @@
 package lint
 
 import (
-	"encoding/json"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
@@ -62,9 +59,9 @@ type located struct {
 
 // Manifests checks the objects of all files together. Objects that are not in the
 // files may be in the cluster and are not reported. The configuration may be nil.
-func Manifests(files []source.Input, config *Config) (diag.List, Skipped, error) {
-	all, err := run(files, config)
-	return all.findings, all.skipped, err
+func Manifests(files []source.Input, config *Config) (diag.List, Skipped) {
+	all := run(files, config)
+	return all.findings, all.skipped
 }
 
 // results are all findings in a set of files.
@@ -75,7 +72,7 @@ type results struct {
 	skipped  Skipped
 }
 
-func run(files []source.Input, config *Config) (results, error) {
+func run(files []source.Input, config *Config) results {
 	chosen := choose(files, config)
 	all := results{broken: map[string]bool{}, skipped: chosen.skipped}
 	var subjects []subject
@@ -91,9 +88,6 @@ func run(files []source.Input, config *Config) (results, error) {
 	var refer references
 	for n, of := range readAll(chosen.argo, config.targets()) {
 		file := chosen.argo[n]
-		if of.err != nil {
-			return results{}, of.err
-		}
 		all.findings = append(all.findings, of.found...)
 		all.broken[file.Name] = of.found.HasErrors()
 		for _, c := range of.candidates {
@@ -106,11 +100,7 @@ func run(files []source.Input, config *Config) (results, error) {
 		}
 	}
 	for _, file := range chosen.others {
-		more, err := refer.candidates(file, config.targets(), &all.skipped)
-		if err != nil {
-			return results{}, err
-		}
-		candidates = append(candidates, more...)
+		candidates = append(candidates, refer.candidates(file, config.targets(), &all.skipped)...)
 		texts = append(texts, file)
 	}
 	for _, c := range refer.to(candidates, &all.skipped) {
@@ -133,14 +123,13 @@ func run(files []source.Input, config *Config) (results, error) {
 		all.findings = append(all.findings, p.Finding)
 	}
 	all.findings = withoutAccepted(texts, subjects, all.findings).Sorted()
-	return all, nil
+	return all
 }
 
 // reading is what a file has.
 type reading struct {
 	candidates []candidate
 	found      diag.List
-	err        error
 }
 
 // readAll reads files side by side.
@@ -154,11 +143,7 @@ func readAll(files []source.Input, targets Targets) []reading {
 				objects, found := source.Objects(files[n], source.NotEmpty)
 				out[n].found = found
 				for _, o := range objects {
-					c, err := newCandidate(files[n].Name, o, targets)
-					if err != nil {
-						out[n].err = err
-					}
-					out[n].candidates = append(out[n].candidates, c)
+					out[n].candidates = append(out[n].candidates, newCandidate(files[n].Name, o, targets))
 				}
 			}
 		})
@@ -202,16 +187,12 @@ type candidate struct {
 	found    diag.List
 }
 
-func newCandidate(file string, o source.Object, targets Targets) (candidate, error) {
-	data, err := json.Marshal(withoutServerFields(o.Fields))
-	if err != nil {
-		return candidate{}, fmt.Errorf("encoding an object of %s: %w", file, err)
-	}
-	object, problems, newer := Decode(schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind")), data, targets)
+func newCandidate(file string, o source.Object, targets Targets) candidate {
+	object, problems, newer := decode(o, targets)
 	if p := nearMiss(o); p != nil {
 		problems = append(problems, *p)
 	}
-	return candidate{subject{file, o, object, newer}, problems, nil}, nil
+	return candidate{subject{file, o, object, newer}, problems, nil}
 }
 
 // booleanWord returns the word of a value that has to be a text and that YAML reads as a boolean, such

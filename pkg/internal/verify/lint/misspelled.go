@@ -46,8 +46,10 @@ func misspelledReference(i *inspection) {
 			reference[*wfv1.WorkflowTemplate](i, at, namespace, name)
 		}
 	}
-	if fields, err := i.set.all.FieldsOf(i.Object); err == nil && len(i.set.flows[i.Object]) > 0 {
-		i.configNames(field.NewPath("spec"), fields["spec"])
+	if len(i.set.flows[i.Object]) > 0 && i.set.configured {
+		if fields, err := i.set.all.FieldsOf(i.Object); err == nil {
+			i.configNames(field.NewPath("spec"), fields["spec"])
+		}
 	}
 	for _, f := range i.set.flows[i.Object] {
 		if ref := f.spec.WorkflowTemplateRef; ref != nil {

@@ -29,6 +29,8 @@ type objectSet struct {
 	patched  patched
 	called   map[manifest.Object][]string // names of the templates of an object that other objects call
 	launches map[manifest.Object]bool     // another object runs it as a Workflow
+
+	configured bool // the set has a ConfigMap or a Secret
 }
 
 // reach describes how events reach a template.
@@ -59,6 +61,7 @@ func newObjectSet(of argo.Objects) *objectSet {
 	s := &objectSet{
 		all: of, grants: argo.GrantsOf(of), reach: map[manifest.Object]*reach{}, flows: map[manifest.Object][]flow{},
 		accounts: map[string][]accountUse{}, fed: map[*corev1.ConfigMap]map[string]bool{}, defaults: workflowDefaults(of),
+		configured: len(argo.All[*corev1.ConfigMap](of))+len(argo.All[*corev1.Secret](of)) > 0,
 	}
 	for _, sensor := range argo.All[*eventsv1.Sensor](of) {
 		s.flows[sensor] = s.sensorFlows(sensor)

@@ -86,7 +86,9 @@ var notRefused = lazily(`\.(image|imagePullPolicy|restartPolicy)$|\.(env|ports|i
 // report missing volumes and wrong resources.
 func (i *inspection) refused(object manifest.Object, placed func(string) *field.Path) {
 	r := problem.About(object)
-	admission.Values(r, object)
+	if admission.Values(r, object); len(r.Problems) == 0 {
+		return
+	}
 	fields := fieldsOf(object)
 	for _, p := range r.Problems {
 		known := notRefused().MatchString(p.Path) ||
@@ -150,8 +152,11 @@ func podPath(f flow, t template, spec *corev1.PodSpec, path string) *field.Path 
 // unknownInPatch reports fields of podSpecPatch that a pod does not have.
 func unknownInPatch(i *inspection, f flow) {
 	look := func(at *field.Path, patch string) {
+		if patch == "" {
+			return
+		}
 		data, err := yaml.YAMLToJSON([]byte(tag().ReplaceAllString(patch, "0")))
-		if err != nil || patch == "" {
+		if err != nil {
 			return
 		}
 		r := problem.About(i.Object)

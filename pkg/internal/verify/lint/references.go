@@ -241,7 +241,7 @@ func unknownKeys(i *inspection) {
 	default:
 		return
 	}
-	if len(argo.All[*corev1.ConfigMap](i.set.all))+len(argo.All[*corev1.Secret](i.set.all)) == 0 {
+	if !i.set.configured {
 		return
 	}
 	fields, err := i.set.all.FieldsOf(i.Object)

@@ -16,6 +16,7 @@ import (
 	"github.com/argoperator/argoperator/pkg/diag"
 	"github.com/argoperator/argoperator/pkg/internal/kube/argo"
 	"github.com/argoperator/argoperator/pkg/internal/kube/problem"
+	"github.com/argoperator/argoperator/pkg/internal/lang/source"
 	"github.com/argoperator/argoperator/pkg/manifest"
 )
 
@@ -69,7 +70,7 @@ func Rules() []Rule {
 }
 
 // Codes of problems that the API server rules out for live objects of other groups than
-// Argo's. Decode finds the first two.
+// Argo's. decode finds the first two.
 const (
 	CodeWrongFieldType       = "wrong-field-type"
 	CodeUnknownManifestField = "unknown-manifest-field"
@@ -118,7 +119,8 @@ type inspection struct {
 	*problem.Report
 	rule   Rule
 	set    *objectSet
-	strict bool // the profile is strict
+	strict bool                                   // the profile is strict
+	tagged map[*field.Path]map[*field.Path]string // texts of templates, by the path of these
 }
 
 // report adds a problem with the rule's hint.
@@ -152,15 +154,16 @@ func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 	}
 }
 
-// Decode decodes a hand-written object, in JSON, strictly: unknown fields are problems. It returns nil for
+// decode decodes a hand-written object strictly: unknown fields are problems. It returns nil for
 // a kind that no rule checks. newer tells that the object has fields of a newer version of Argo Workflows
 // than this program knows.
-func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
+func decode(o source.Object, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
+	kind := schema.FromAPIVersionAndKind(o.Text("apiVersion"), o.Text("kind"))
 	if object = argo.NewObject(kind); object == nil {
 		return nil, nil, false
 	}
 	r := problem.About(object)
-	if !argo.DecodeStrict(data, object, r, nil) {
+	if !argo.DecodeFields(withoutServerFields(o.Fields), object, r, nil) {
 		object = nil
 	}
 	if sensor, ok := object.(*eventsv1.Sensor); ok {
@@ -228,36 +231,41 @@ func storesUnknown(kind schema.GroupVersionKind, path string) bool {
 // Objects checks hand-written objects with all rules. It returns the problems of
 // each object by its index, and checks deep copies.
 func Objects(list []manifest.Object, profile Profile) [][]problem.Problem {
-	out := make([][]problem.Problem, len(list))
-	set, rules := newObjectSet(argo.NewObjects(list).Copy()), Rules()
+	set := newObjectSet(argo.NewObjects(list).Copy())
 	set.patched = profile.patched
-	apply := func(rule Rule) [][]problem.Problem {
-		found := make([][]problem.Problem, len(list))
-		for i, object := range set.all.List {
-			in := &inspection{Report: problem.About(object), rule: rule, set: set, strict: profile.Strict}
-			rule.check(in)
-			found[i] = in.Problems
+	rules := slices.DeleteFunc(Rules(), func(r Rule) bool { return !profile.includes(r) })
+	legality := slices.IndexFunc(rules, func(r Rule) bool { return r.Code == CodeInvalidManifest })
+	valid := make([][]problem.Problem, len(list))
+	var validation sync.WaitGroup
+	validation.Go(func() { // Argo's validators take as long as the rest, and run one at a time
+		for n, object := range set.all.List {
+			valid[n] = set.check(object, rules[legality:legality+1], profile.Strict)
 		}
-		return found
+	})
+	before, after := make([][]problem.Problem, len(list)), make([][]problem.Problem, len(list))
+	for n, object := range set.all.List {
+		before[n] = set.check(object, rules[:legality], profile.Strict)
+		after[n] = set.check(object, rules[legality+1:], profile.Strict)
 	}
-	found := make([][][]problem.Problem, len(rules))
-	var all sync.WaitGroup
-	for n, rule := range rules {
-		switch {
-		case !profile.Workflows.atLeast(rule.Argo) || rule.Strict && !profile.Strict && !slices.Contains(profile.Further, rule.Code):
-		case rule.Code == CodeInvalidManifest: // Argo's validators take as long as the rest
-			all.Go(func() { found[n] = apply(rule) })
-		default:
-			found[n] = apply(rule)
-		}
-	}
-	all.Wait()
-	for i := range out {
-		for _, of := range found {
-			if of != nil {
-				out[i] = append(out[i], of[i]...)
-			}
-		}
+	validation.Wait()
+	out := make([][]problem.Problem, len(list))
+	for n := range out {
+		out[n] = slices.Concat(before[n], valid[n], after[n])
 	}
 	return out
+}
+
+// includes reports whether a rule applies.
+func (p Profile) includes(r Rule) bool {
+	return p.Workflows.atLeast(r.Argo) && (!r.Strict || p.Strict || slices.Contains(p.Further, r.Code))
+}
+
+// check returns the problems of an object in the order of the rules.
+func (s *objectSet) check(object manifest.Object, rules []Rule, strict bool) []problem.Problem {
+	in := &inspection{Report: problem.About(object), set: s, strict: strict, tagged: map[*field.Path]map[*field.Path]string{}}
+	for _, rule := range rules {
+		in.rule = rule
+		rule.check(in)
+	}
+	return in.Problems
 }

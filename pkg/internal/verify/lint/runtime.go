@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -163,24 +164,28 @@ func runtimeRules() []Rule {
 	}
 }
 
-// textsIn returns the texts of a template by their path.
-func textsIn(t template) map[*field.Path]string {
+// taggedIn returns the texts of a template by their path, at least those with tags.
+func (i *inspection) taggedIn(t template) map[*field.Path]string {
+	if known, ok := i.tagged[t.path]; ok {
+		return known
+	}
 	out := map[*field.Path]string{}
 	one := t.Template
 	one.Steps, one.DAG = nil, nil
-	textsBelow(t.path, fieldsOf(one), out)
+	taggedBelow(t.path, one, out)
 	for j, parallel := range t.Steps {
 		for k, s := range parallel.Steps {
 			s.Inline = nil
-			textsBelow(t.path.Child("steps").Index(j).Index(k), fieldsOf(s), out)
+			taggedBelow(t.path.Child("steps").Index(j).Index(k), s, out)
 		}
 	}
 	if t.DAG != nil {
 		for k, task := range t.DAG.Tasks {
 			task.Inline = nil
-			textsBelow(t.path.Child("dag", "tasks").Index(k), fieldsOf(task), out)
+			taggedBelow(t.path.Child("dag", "tasks").Index(k), task, out)
 		}
 	}
+	i.tagged[t.path] = out
 	return out
 }
 
@@ -191,6 +196,15 @@ func fieldsOf(value any) any {
 		return nil
 	}
 	return out
+}
+
+// taggedBelow adds the texts of a part of an object if one has a tag. Most parts have none, and are not decoded.
+func taggedBelow(at *field.Path, part any, out map[*field.Path]string) {
+	data, err := json.Marshal(part)
+	var value any
+	if err == nil && bytes.Contains(data, []byte("{{")) && json.Unmarshal(data, &value) == nil {
+		textsBelow(at, value, out)
+	}
 }
 
 func textsBelow(at *field.Path, value any, out map[*field.Path]string) {
@@ -325,7 +339,7 @@ func besideItself(i *inspection, f flow) {
 			for k, s := range parallel.Steps {
 				s.Inline, s.Hooks = nil, nil
 				texts := map[*field.Path]string{}
-				textsBelow(t.path.Child("steps").Index(j).Index(k), fieldsOf(s), texts)
+				taggedBelow(t.path.Child("steps").Index(j).Index(k), s, texts)
 				for at, text := range texts {
 					for _, m := range stepTag().FindAllStringSubmatch(text, -1) {
 						if beside[m[1]] {

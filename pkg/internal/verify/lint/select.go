@@ -301,7 +301,7 @@ var kindLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 
 // candidates returns the objects of a file of which one of Argo may refer to some. Those of other
 // kinds are not decoded: the CustomResourceDefinitions of a repository can have megabytes.
-func (r *references) candidates(file source.Input, targets Targets, skipped *Skipped) ([]candidate, error) {
+func (r *references) candidates(file source.Input, targets Targets, skipped *Skipped) []candidate {
 	file.Data = source.Divided(file.Data, 1, func(text string) int {
 		may := slices.ContainsFunc(kindLine().FindAllStringSubmatch(text, -1), func(m []string) bool {
 			return m[1] != "CustomResourceDefinition" && slices.Contains(otherKinds, m[1]) ||
@@ -320,11 +320,7 @@ func (r *references) candidates(file source.Input, targets Targets, skipped *Ski
 	objects, found := source.Objects(file, source.NotEmpty)
 	var out []candidate
 	for _, o := range objects {
-		c, err := newCandidate(file.Name, o, targets)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, c)
+		out = append(out, newCandidate(file.Name, o, targets))
 	}
 	for _, f := range found {
 		for i := len(out) - 1; i >= 0; i-- {
@@ -334,7 +330,7 @@ func (r *references) candidates(file source.Input, targets Targets, skipped *Ski
 			}
 		}
 	}
-	return out, nil
+	return out
 }
 
 // otherKinds are the kinds to which objects of Argo refer.

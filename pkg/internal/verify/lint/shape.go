@@ -11,6 +11,7 @@ import (
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
 	"github.com/argoproj/argo-workflows/v3/workflow/validate"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/argoperator/argoperator/pkg/internal/kube/admission"
@@ -21,7 +22,7 @@ import (
 
 const codeIgnoredField = "ignored-field"
 
-// Fixes of what Decode reports.
+// Fixes of what decode reports.
 const (
 	wrongTypeFix    = "write a value of the field's type"
 	unknownFieldFix = "correct the name or the indentation, or remove the field"
@@ -54,7 +55,7 @@ func shapeRules() []Rule {
 			Why: "The CustomResourceDefinitions of Argo Events accept any field, and so do the default ones of Argo Workflows. kubectl " +
 				"applies a misspelled field without an error, and the field has no effect.",
 			Fix:   unknownFieldFix,
-			check: eachFlow(unknownInPatch), // Decode reports the others
+			check: eachFlow(unknownInPatch), // decode reports the others
 		},
 		{
 			Code:    codeIgnoredField,
@@ -147,11 +148,11 @@ func shapeRules() []Rule {
 func legal(i *inspection) {
 	r := problem.About(i.Object)
 	if _, crd := i.Object.(*apiextensionsv1.CustomResourceDefinition); !crd && !templated(i.Object) { // see below
-		admission.Values(r, i.Object.DeepCopyObject().(manifest.Object))
+		admission.Values(r, metadataOf(i.Object))
 	}
-	switch o := i.Object.DeepCopyObject().(type) {
+	switch o := i.Object.(type) {
 	case *eventsv1.EventBus:
-		admission.EventBus(r, i.rule.Code, o)
+		admission.EventBus(r, i.rule.Code, o.DeepCopy())
 		streamReplicas(r, i.rule.Code, o)
 	case *eventsv1.EventSource:
 		for _, name := range slices.Sorted(maps.Keys(o.Spec.Resource)) {
@@ -161,12 +162,12 @@ func legal(i *inspection) {
 			admission.CalendarEntry(r, i.rule.Code, field.NewPath("spec", "calendar").Key(name), o.Spec.Calendar[name])
 		}
 	case *eventsv1.Sensor:
-		admission.OnBus(r, i.rule.Code, i.set.all, o)
+		admission.OnBus(r, i.rule.Code, i.set.all, o.DeepCopy())
 		kindless(r, i.rule.Code, o)
 	case *apiextensionsv1.CustomResourceDefinition:
-		admission.CustomResource(r, o)
+		admission.CustomResource(r, o.DeepCopy())
 	default:
-		i.legalWorkflow(r, field.NewPath("spec"), o.(manifest.Object))
+		i.legalWorkflow(r, field.NewPath("spec"), i.Object)
 		i.calledOnly(r)
 	}
 	if s, ok := i.Object.(*eventsv1.Sensor); ok {
@@ -184,6 +185,17 @@ func legal(i *inspection) {
 		}
 		i.Problems = append(i.Problems, p)
 	}
+}
+
+// metadataOf returns a copy of what Values checks in an object: the metadata if its kind is not built in.
+func metadataOf(o manifest.Object) manifest.Object {
+	kind := o.GetObjectKind().GroupVersionKind()
+	if kind.Group != argo.Group {
+		return o.DeepCopyObject().(manifest.Object)
+	}
+	out := meta.AsPartialObjectMetadata(o)
+	out.SetGroupVersionKind(kind)
+	return out
 }
 
 // whole matches the path of an object, or of one of its dependencies or triggers.
@@ -212,6 +224,7 @@ func (i *inspection) legalWorkflow(r *problem.Report, at *field.Path, object man
 	if cron, ok := fields["spec"].(map[string]any); ok && cron["workflowSpec"] != nil {
 		inner, below = cron["workflowSpec"], at.Child("workflowSpec")
 	}
+	object = object.DeepCopyObject().(manifest.Object)
 	for n := 0; err != nil && n < maxErrors; n++ {
 		message := err.Error()
 		place := placeIn(inner, below, message)

@@ -28,7 +28,7 @@ var wholeArtifact = lazily(`^(steps|tasks)\.[-\w]+\.outputs\.artifacts\.[-\w]+$`
 // unknownTags reports tags that Argo does not know and its validator ignores.
 func unknownTags(i *inspection, f flow) {
 	for _, t := range f.templates() {
-		for at, text := range textsIn(t) {
+		for at, text := range i.taggedIn(t) {
 			for _, m := range simpleTag().FindAllStringSubmatch(text, -1) {
 				i.unknownTag(at, f, t, m[1], strings.TrimPrefix(m[2], "."))
 			}
