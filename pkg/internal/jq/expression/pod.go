@@ -132,16 +132,21 @@ func (c *podCompiler) expr(path []string, source string) any {
 		if r := (&refused{}); errors.As(err, &r) {
 			hint = r.hint
 		}
-		c.problem(path, unfitVariable(variables)+err.Error(), hint)
+		c.problem(path, c.unfitVariable(variables)+err.Error(), hint)
 		return nil
 	}
 	return e
 }
 
 // unfitVariable names the first of some variables that a pod cannot evaluate, before the reason.
-func unfitVariable(variables []*Variable) string {
+func (c *podCompiler) unfitVariable(variables []*Variable) string {
 	for _, v := range variables {
-		if _, problems := BareForPod(v.source); len(problems) > 0 {
+		alone := &podCompiler{scope: c.scope, bound: map[string]int{}}
+		query, err := parse(v.source)
+		if err == nil {
+			_, err = alone.query(query, nil)
+		}
+		if err != nil {
 			return "$variables." + v.name + ": "
 		}
 	}

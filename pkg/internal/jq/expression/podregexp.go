@@ -6,11 +6,12 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/argoperator/argoperator/pkg/internal/jq/jq"
 )
 
 // A pod matches regular expressions with the instructions that Go's own parser and compiler make of
@@ -77,32 +78,11 @@ func (c *podCompiler) arguments(s search, f *gojq.Func, known *names) (pattern s
 	return pattern, flags, ok
 }
 
-// invalidRegexp returns the error of gojq for a regular expression, or "".
-func invalidRegexp(pattern string, flags any) string {
-	value, _ := matching().Run("", pattern, flags).Next()
-	if err, failed := value.(error); failed {
-		return err.Error()
-	}
-	return ""
-}
-
-var matching = sync.OnceValue(func() *gojq.Code {
-	query, err := gojq.Parse("[match($pattern; $flags)]")
-	if err != nil {
-		panic(fmt.Sprintf("expression: a search is no jq: %v", err)) // unreachable
-	}
-	code, err := gojq.Compile(query, gojq.WithVariables([]string{"$pattern", "$flags"}))
-	if err != nil {
-		panic(fmt.Sprintf("expression: a search does not compile: %v", err)) // unreachable
-	}
-	return code
-})
-
 // regexp returns the instructions of a regular expression for the pod. An invalid one is an error when
 // it is evaluated, as in gojq.
 func (c *podCompiler) regexp(pattern string, flags any) (Node, error) {
-	if message := invalidRegexp(pattern, flags); message != "" {
-		return Node{"invalid": message}, nil
+	if err := jq.RegexpError(pattern, flags); err != nil {
+		return Node{"invalid": err.Error()}, nil
 	}
 	text, _ := flags.(string)
 	if strings.Contains(text, "i") {

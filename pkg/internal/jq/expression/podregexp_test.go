@@ -214,6 +214,18 @@ func TestRegexpOfVariables(t *testing.T) {
 	}
 }
 
+// TestRegexpOfUnfitVariable tests that a problem names the variable that has it.
+func TestRegexpOfUnfitVariable(t *testing.T) {
+	scope := Scope{Variables: map[string]*Variable{}}
+	for _, one := range [][2]string{{"part", "a"}, {"fits", "${ .x | test($variables.part) }"}, {"unfit", "${ .x | test(.) or $variables.fits }"}} {
+		scope.Variables[one[0]], _ = Define(one[0], one[1], scope)
+	}
+	_, problems := scope.BareForPod("$variables.unfit")
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].Message, "$variables.unfit: in a pod, ") {
+		t.Errorf("got %v", problems)
+	}
+}
+
 // TestRegexpInPodIsLinear tests that the steps of a search grow with the text alone, where an evaluator that goes back
 // would need a step for each way to divide the text.
 func TestRegexpInPodIsLinear(t *testing.T) {
