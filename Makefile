@@ -134,8 +134,8 @@ chance: ## let chance play with operators for longer than the tests do: CHANCE_S
 differential: ## draw definitions, custom resources and lives, and compare lint, the engines and the expressions: DEFINITIONS=20000, others with SEED=2
 	DEFINITIONS=$${DEFINITIONS:-20000} DIFFERENCES=$(CURDIR)/bin/differences go test -count 1 -timeout 300m -v -run 'TestDifferential$$' ./pkg/internal/testing/differential
 
-expressions: ## compare the pod's evaluation of random expressions with gojq's: POD_EXPRESSIONS=100000, others with POD_SEED=2
-	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} go test -count 1 -timeout 60m -v -run 'TestPodAgreesRandomly$$' ./pkg/internal/jq/expression
+expressions: ## compare the pod's evaluation of random expressions with gojq's: POD_EXPRESSIONS=100000 POD_REGEXPS=100000, others with POD_SEED=2
+	POD_EXPRESSIONS=$${POD_EXPRESSIONS:-100000} POD_REGEXPS=$${POD_REGEXPS:-100000} go test -count 1 -timeout 60m -v -run 'AgreesRandomly$$' ./pkg/internal/jq/expression
 
 e2e-smoke: build ## the same in a few minutes: each example installed, one custom resource created, changed, deleted
 	$(SUITE) -timeout 20m -short $(E2E) ./e2e

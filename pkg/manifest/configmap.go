@@ -28,6 +28,7 @@ func programs(p *plan.Plan) []Object {
 		switch {
 		case slices.Contains(workerScripts, name):
 			ofWorker[name] = text
+		case name == regexpScript && !slices.ContainsFunc(p.Own(), (*plan.Plan).Searches):
 		case name == clientScript, name == diagnosisScript && p.Reconcile.Diagnoses,
 			name != diagnosisScript && reconciles && !slices.Contains(scriptsOfOthers(p), name):
 			scripts[name] = text
@@ -96,6 +97,7 @@ const (
 	clientScript    = "api.py" // the only module that diagnose.py imports; reconcile.py imports all of them
 	diagnosisScript = "diagnose.py"
 	workerScript    = "serve.py"
+	regexpScript    = "regexp.py" // for expressions with a regular expression
 	runtimeConfig   = "config.json"
 )
 

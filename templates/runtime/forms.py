@@ -220,6 +220,16 @@ def jq_call(dot, names, name, *arguments):
             yield call(dot, *reversed(values))
 
 
+def jq_search(dot, names, kind, *pattern):
+    from regexp import search  # a pod has it only if an expression needs it
+    yield search(kind, dot, *pattern)
+
+
+def jq_replace(dot, names, replacement, *pattern):
+    from regexp import matches, replaced
+    yield from replaced(dot, matches(dot, *pattern), lambda groups: outcomes(replacement, groups, names))
+
+
 def operator(calculate):
     def form(dot, names, left, right):
         for b in outcomes(right, dot, names):
@@ -234,6 +244,7 @@ FORMS = {
     "each": jq_each, "try": jq_try, "pipe": jq_pipe, "comma": jq_comma, "collect": jq_collect, "make": jq_make,
     "text": jq_text, "if": jq_if, "alt": jq_alt, "and": jq_and, "or": jq_or, "bind": jq_bind, "reduce": jq_reduce,
     "first": jq_first, "last": jq_last, "limit": jq_limit, "values": jq_values, "call": jq_call,
+    "search": jq_search, "replace": jq_replace,
     "add": operator(added), "sub": operator(subtracted), "mul": operator(multiplied), "div": operator(divided),
     "mod": operator(remainder),
     "eq": operator(lambda a, b: compare(a, b) == 0), "ne": operator(lambda a, b: compare(a, b) != 0),

@@ -21,6 +21,13 @@ def reduced(times, start, update):
     return ["reduce", call("_range/3", lit(0), lit(times), lit(1)), start, update, "$x"]
 
 
+def pattern(letter, flags="g"):
+    """The regular expression of one letter, as argoperator compiles it."""
+    code = [["fail"], ["in", 2, 0], ["match"]]
+    return letter, flags, {"code": code, "sets": [[ord(letter), ord(letter) + 1]], "start": 1, "prefix": letter,
+                           "anchored": False, "groups": []}
+
+
 def nested(times, update):
     """An operation applied to its own result."""
     expression = ["in"]
@@ -45,7 +52,11 @@ class LimitsTest(unittest.TestCase):
                 ("a deep result", reduced(5000, lit(1), ["collect", ["in"]]), "deep"),
                 ("deep JSON", ["pipe", lit("[" * 100000), call("fromjson/0")], "deep"),
                 ("a deep expression", nested(5000, lambda inner: ["collect", inner]), "deep"),
-                ("a repeated text", ["mul", lit("x" * 1000), lit(1e6)], "characters")):
+                ("a repeated text", ["mul", lit("x" * 1000), lit(1e6)], "characters"),
+                ("many matches", ["pipe", lit("a" * 200_000), ["search", "match", *pattern("a")]], "steps"),
+                ("long replacements", ["pipe", lit("a" * 100), ["replace", lit("x" * 10 ** 6), *pattern("a")]], "characters"),
+                ("many replacements", ["pipe", lit("a"), ["replace", ["pipe", call("_range/3", lit(0), lit(1e300), lit(1)),
+                                                                      call("tostring/0")], *pattern("a")]], "steps")):
             with self.subTest(title), mock.patch.object(values, "STEPS", 200_000), \
                     self.assertRaisesRegex(ExpressionError, message):
                 built({"expr": expression}, {}, {})

@@ -48,6 +48,7 @@ type podCompiler struct {
 	depth    int            // of inlined functions
 	size     int            // number of operations so far
 	bound    map[string]int // number of variables by name so far
+	named    int            // of them, how many give $variables its value
 }
 
 func (c *podCompiler) problem(path []string, message, hint string) {
@@ -116,26 +117,36 @@ func (c *podCompiler) expr(path []string, source string) any {
 		c.problem(path, err.Error(), jqhint.Syntax(source, err))
 		return nil
 	}
-	c.size, c.bound = 0, map[string]int{}
+	c.size, c.bound, c.named = 0, map[string]int{}, 0
+	for _, v := range variables {
+		if v.root == variablesRoot {
+			c.named++
+		}
+	}
 	e, err := c.query(query, nil)
 	if err == nil && depth(e) > maxDepth {
 		err = fmt.Errorf("the expression is nested deeper than the %d levels that a pod takes", maxDepth)
 	}
 	if err != nil {
 		hint := PodExpressions
-		if refused := (&untranslatable{}); errors.As(err, &refused) {
-			hint = "after catch, write a value that does not depend on the error, such as catch null"
+		if r := (&refused{}); errors.As(err, &r) {
+			hint = r.hint
 		}
-		c.problem(path, unfitVariable(variables)+err.Error(), hint)
+		c.problem(path, c.unfitVariable(variables)+err.Error(), hint)
 		return nil
 	}
 	return e
 }
 
 // unfitVariable names the first of some variables that a pod cannot evaluate, before the reason.
-func unfitVariable(variables []*Variable) string {
+func (c *podCompiler) unfitVariable(variables []*Variable) string {
 	for _, v := range variables {
-		if _, problems := BareForPod(v.source); len(problems) > 0 {
+		alone := &podCompiler{scope: c.scope, bound: map[string]int{}}
+		query, err := parse(v.source)
+		if err == nil {
+			_, err = alone.query(query, nil)
+		}
+		if err != nil {
 			return "$variables." + v.name + ": "
 		}
 	}
@@ -151,9 +162,9 @@ type names struct {
 	name     string
 	args     []string
 	body     *gojq.Query
-	argument bool   // body is an argument of a function call,
-	in       *names // in the scope of the call
-	variable string // of a variable: its name in the pod
+	argument bool   // body is an argument of a function call, in the scope `in` of the call
+	variable string // of a variable: its name in the pod. body, if it is known, is its value in the scope `in`
+	in       *names
 }
 
 func (n *names) find(name string, args int) *names {
@@ -271,6 +282,7 @@ func (c *podCompiler) bind(q *gojq.Query, known *names) (any, error) {
 		return nil, err
 	}
 	inside := c.declare(name, known)
+	inside.body, inside.in = q.Left, known
 	body, err := c.query(q.Right, inside)
 	return []any{"bind", source, body, inside.variable}, err
 }
@@ -368,7 +380,10 @@ func (c *podCompiler) try(t *gojq.Try, known *names) (any, error) {
 		return nil, err
 	}
 	if name := untranslatableIn(form[1]); name != "" && form[2] != nil && readsInput(form[2]) {
-		return nil, &untranslatable{name}
+		return nil, &refused{
+			"catch reads the error text of " + name + ", which differs in a pod",
+			"after catch, write a value that does not depend on the error, such as catch null",
+		}
 	}
 	return form, nil
 }
@@ -589,6 +604,9 @@ func (c *podCompiler) call(f *gojq.Func, known *names) (any, error) {
 	if def := prelude()[full]; def != nil {
 		return c.inline(def, f.Args, known)
 	}
+	if s, ok := searches[full]; ok {
+		return c.search(s, f, known)
+	}
 	if form, ok := closures[full]; ok {
 		return c.form(form, known, f.Args...)
 	}
@@ -626,6 +644,7 @@ func (c *podCompiler) inline(def *names, args []*gojq.Query, known *names) (any,
 			return nil, err
 		}
 		inside = c.declare(arg, inside)
+		inside.body, inside.in = args[i], known
 		binds = append(binds, []any{"bind", value, nil, inside.variable})
 	}
 	body, err := c.query(def.body, inside)

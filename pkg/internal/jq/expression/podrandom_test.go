@@ -34,7 +34,8 @@ var (
 	randomCalls = strings.Fields(`abs add ascii_downcase ascii_upcase ceil floor round explode implode fingerprint sha256 flatten fromdateiso8601 todateiso8601 todate fromdate fromjson tojson keys length
 		max min reverse sort unique tonumber tostring trim type any all to_entries from_entries not @text @json @base64 @base64d @html @sh @uri first last values nulls strings numbers booleans arrays objects
 		scalars iterables .[] .[0] .[-1] .[1.7] .[-0.5] .[1:] .[:-1] .[0.5:2.5] .[0:2] .a .name .key.a? .[]? isempty(.) error empty @uri"é\(.)" @base64d"\(.)" @json"x\(.)" abs|tostring todate|fromdate
-		tojson|fromjson @base64d|@base64 @base64d|explode @base64d|length -(.) +(.) .[{"start":0,"end":1}] .[[1]] .a.b? .a[.b]?`)
+		tojson|fromjson @base64d|@base64 @base64d|explode @base64d|length -(.) +(.) .[{"start":0,"end":1}] .[[1]] .a.b? .a[.b]?
+		test("[a-z]") match("a|-";"g") capture("(?<a>[a-z])(?<b>\\d)?") scan("[a-z]+") scan("(.)-?") splits("-") split("B";"i") sub("(?<a>.)";.a+"x") gsub("";"-") gsub("(?<a>a)|b";.a,1) test("(")`)
 	randomOperators = strings.Fields(`+ - * / % == != < <= > >= and or // , |`)
 	randomFilters   = strings.Fields(`map map_values select sort_by group_by unique_by min_by max_by any all has contains inside startswith endswith ltrimstr rtrimstr split join index flatten in IN
 		error first last isempty with_entries add nth`)
@@ -109,13 +110,15 @@ for line in sys.stdin:
         crash = "" if limit or cause is None else repr(cause)
     except BaseException as error:
         crash = repr(error)
-    print(json.dumps({"values": values, "failed": failed, "limit": limit, "crash": crash}))
+    steps = limits.STEPS - limits.BUDGET.left
+    print(json.dumps({"values": values, "failed": failed, "limit": limit, "crash": crash, "steps": steps}))
 `
 
 type randomOutcome struct {
 	outcome
 	Limit bool   `json:"limit"` // the expression exceeds the limits of the pod
 	Crash string `json:"crash"`
+	Steps int    `json:"steps"`
 }
 
 // TestPodAgreesRandomly is TestPodAgrees with random expressions. POD_EXPRESSIONS sets

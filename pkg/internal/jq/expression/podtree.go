@@ -45,16 +45,13 @@ func depth(e any) int {
 	return deepest + 1
 }
 
-// untranslatable is a function whose error messages come from Go libraries. The pod
-// fails where the Sensor fails, but with another message.
-type untranslatable struct{ function string }
+// refused is an expression that a pod cannot evaluate, with a hint of its own.
+type refused struct{ message, hint string }
 
-func (u *untranslatable) Error() string {
-	return "catch reads the error text of " + u.function + ", which differs in a pod"
-}
+func (r *refused) Error() string { return r.message }
 
-// untranslatableIn returns the function of an expression whose error message would be
-// part of its value, or "".
+// untranslatableIn returns the function of an expression whose error message would be part of its value, or "".
+// The message comes from a Go library: the pod fails where the Sensor fails, but with another message.
 func untranslatableIn(e any) string {
 	form := e.([]any)
 	switch form[0] {
@@ -83,7 +80,7 @@ func untranslatableIn(e any) string {
 func readsInput(e any) bool {
 	form := e.([]any)
 	switch form[0] {
-	case "in", "values":
+	case "in", "values", searchForm, replaceForm:
 		return true
 	case "call":
 		if len(form) == 2 || form[1] != "error/1" {

@@ -75,7 +75,9 @@ func TestEngine(t *testing.T) {
 		{"adoption of what outlives", `  children: [{name: c, adopt: true, onDelete: Orphan, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}]` + "\n", Worker, []string{"spec.children.0.adopt owns"}},
 		{"adoption beside what outlives", `  children: [{name: c, adopt: true, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }"}}}, {name: k, onDelete: Orphan, template: {apiVersion: v1, kind: ConfigMap, metadata: {name: "${ .metadata.name }-k"}}}]` + "\n", Worker, []string{"spec.children.0.adopt owns"}},
 		{"logic", one + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Worker, []string{"spec.logic pod"}},
-		{"logic beside jq that a pod does not know", strings.Replace(one, `metadata:`, `data: {a: "${ .spec.name | sub(\"a\"; \"b\") }"}, metadata:`, 1) + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
+		{"logic beside jq that a pod does not know", strings.Replace(one, `metadata:`, `data: {a: "${ [paths] | length | tostring }"}, metadata:`, 1) + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
+		{"logic beside a regular expression", strings.Replace(one, `metadata:`, `data: {a: "${ .spec.name | sub(\"a\"; \"b\") }"}, metadata:`, 1) + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Worker, []string{"spec.logic pod"}},
+		{"logic beside a computed regular expression", strings.Replace(one, `metadata:`, `data: {a: "${ . as $it | .spec.name | sub($it.metadata.name; \"b\") }"}, metadata:`, 1) + "  logic: {image: 'python:3.13-slim', command: [python3, -c, pass], files: []}\n", Workflow, []string{"spec.logic pod"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -386,6 +386,9 @@ type Grant struct {
 	Reason              string
 }
 
+// Searches reports whether a pod evaluates regular expressions.
+func (p *Plan) Searches() bool { return expression.Searches(encode(p.Runtime)) }
+
 // Runtime configures argoperator's own steps, which read it as JSON.
 type Runtime struct {
 	Operator          string            `json:"operator"`

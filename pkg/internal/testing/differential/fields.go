@@ -20,8 +20,10 @@ var kinds = []kind{
 			`$f`, `"x-\($f)"`, `$f | ascii_upcase`, `$f[:3]`, `$f | split("o") | join("+")`, `$f | @base64`, `$f | fingerprint`,
 			`$f | length | tostring`,
 			`[$f, "b"] | sort | join(",")`, `{a: $f} | tojson`, `$f | ltrimstr("n")`, `$f | explode | map(tostring) | join(".")`,
+			`$f | gsub("[aeiou]"; "*")`, `[$f | scan("\\w")] | join(".")`, `$f | [match("(?<x>n)|."; "gi") | .captures[0].string] | tojson`,
+			`$f | gsub("(?<first>\\b.)"; .first | ascii_upcase) | sub("$"; "!")`,
 		},
-		truth: []string{`$f != "none"`, `$f | startswith("n")`, `$f | length > 3`},
+		truth: []string{`$f != "none"`, `$f | startswith("n")`, `$f | length > 3`, `$f | test("^N"; "i")`},
 	},
 	{
 		name: "string", short: "string | maxLength=20",
@@ -29,14 +31,17 @@ var kinds = []kind{
 			`$f`, `$f // "none"`, `"x-\($f // "none")"`, `if $f == null then "unset" else $f end`, `$f // "a" | ascii_downcase`,
 			`[$f, "b"] | map(. // "-") | join(",")`,
 			`$f?`, `($f // "none") as $x | $x + $x`, `try ($f | ascii_upcase) catch "failed"`,
+			`try ($f | sub("a*?$"; "z")) catch "failed"`, `$f // "a.b" | split("[.-]"; null) | join("/")`,
 		},
-		truth: []string{`$f != null`, `$f == "a"`, `($f // "") | length > 0`},
+		truth: []string{`$f != null`, `$f == "a"`, `($f // "") | length > 0`, `$f // "" | test("^(a|)$")`},
 	},
 	{
 		name: "required", short: "name | required=true",
-		texts: []string{`$f`, `$f + "-x"`, `$f | rtrimstr("a")`, `"\($f)/\($f | length)"`},
-		lists: []string{`[$f]`, `[$f, $f] | unique`},
-		truth: []string{`$f == "a"`, `$f | endswith("a")`},
+		texts: []string{
+			`$f`, `$f + "-x"`, `$f | rtrimstr("a")`, `"\($f)/\($f | length)"`, `$f | capture("^(?<head>[a-z]+)?").head // "none"`,
+		},
+		lists: []string{`[$f]`, `[$f, $f] | unique`, `[$f | splits("-+")] | map(select(. != "")) | unique`},
+		truth: []string{`$f == "a"`, `$f | endswith("a")`, `$f | test("[b-m]")`},
 	},
 	{
 		name: "enum", short: `string | enum="red,green,blue" default=red`,
@@ -79,7 +84,7 @@ var kinds = []kind{
 			`$f | join(",")`, `$f | length | tostring`, `$f | map(. + "!") | join(" ")`,
 			`$f | sort | reverse | first // "none"`, `[$f[] | select(. != "a")] | tojson`,
 		},
-		lists: []string{`$f | unique`, `[$f[]] | unique`, `$f | unique | map(select(. != "a"))`},
+		lists: []string{`$f | unique`, `[$f[]] | unique`, `$f | unique | map(select(. != "a"))`, `$f | map(select(test("^[a-m]"))) | unique`},
 		truth: []string{`$f | length > 1`, `$f | any(. == "a")`, `$f | index("a") != null`},
 	},
 	{
