@@ -36,20 +36,28 @@ class Child:
         self.what, self.taken, self.trial = "it", value["message"].partition(TAKEN)[2], False
 
     def find(self, resource):
-        """The pointer to the failure on the custom resource and its value; None if it is another one now.
-
-        An event that is delivered again, such as all of them after a restart of the EventSource, clears the failure of an
-        object that was not written. That is still the latest.
-        """
+        """The pointer to the failure on the custom resource and its value; None if it is another one now."""
         there = resource
         for key in self.keys:
             there = there.get(key) or {}
         last = json.loads(there or "{}") if self.encoded else there
-        if last and last.get("attempts") != self.value["attempts"] - 1:
+        if last and [last.get("generation"), last.get("attempts")] != [self.value["generation"], self.value["attempts"] - 1]:
             return None
-        if (last or resource["metadata"]).get("generation") != self.value["generation"]:
+        if not last and not self.cleared(resource):
             return None
         return "/" + "/".join(key.replace("~", "~0").replace("/", "~1") for key in self.keys), there
+
+    def cleared(self, resource):
+        """Whether an event that came again, such as all of them after a restart of the EventSource, has cleared the failure of an
+        object that is still as it was."""
+        seen = resource
+        for key in self.keys[:-1]:
+            seen = seen.get(key) or {}
+        if self.encoded:
+            seen = json.loads(seen.get(self.keys[-1].replace("/failed-", "/child-", 1)) or "{}")
+        made, uid = seen.get("generation"), self.value["uid"]
+        wanted = resource["metadata"].get("generation")
+        return None not in (uid, made, wanted) and seen.get("uid") == uid and made < wanted == self.value["generation"]
 
     def recorded(self, _, text):
         """The failure with the message."""

@@ -103,10 +103,18 @@ class DiagnoseTest(unittest.TestCase):
     def test_sends_nothing_when_the_failure_is_not_the_latest(self):
         for name, now in {
                 "deleted": (404, "not found"), "another": resource("other", **with_child("web", failed(4))),
-                "answered": resource(**with_child("web", failed(5))),
-                "another generation": {"metadata": {"uid": "owner", "generation": 2}, "status": {"children": {"web": {}}}}}.items():
+                "answered": resource(**with_child("web", failed(5))), "cleared": resource(status={"children": {"web": {}}}),
+                "no status": resource()}.items():
             with self.subTest(name):
                 self.play(APPLY, patch(with_child("web", failed(5))), now)
+
+    def test_sends_nothing_for_an_object_that_was_written_since(self):
+        behind = {"uid": "child", "generation": 0}
+        for seen, generation in ((dict(behind, generation=1), 1), (dict(behind, uid="other"), 1), (behind, 2), ({}, 1)):
+            with self.subTest(seen=seen, generation=generation):
+                metadata = {"uid": "owner", "generation": generation, "resourceVersion": "7"}
+                record = patch(with_child("web", dict(failed(5), uid="child")))
+                self.play(APPLY, record, {"metadata": metadata, "status": {"children": {"web": seen}}})
 
     def test_sends_nothing_for_a_paused_custom_resource(self):
         there = with_child("web", failed(4))
@@ -118,27 +126,29 @@ class DiagnoseTest(unittest.TestCase):
                   (422, INVALID), (422, "test failed"))
 
     def test_records_a_failure_that_an_event_delivered_again_cleared(self):
-        for there in ({"children": {"web": {}}}, {}):
-            metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
-            requests = self.play(APPLY, patch(with_child("web", failed(5))), {"metadata": metadata, "status": there}, (422, INVALID), {})
-            change = dict(with_child("web", failed(5, "the API server rejected it: " + INVALID)),
-                          metadata={"uid": "owner", "resourceVersion": "7"})
-            self.assertEqual(("PATCH", CR, change, diagnose.MERGE), requests[2])
+        metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
+        there = {"metadata": metadata, "status": {"children": {"web": {"uid": "child", "generation": 0}}}}
+        requests = self.play(APPLY, patch(with_child("web", dict(failed(5), uid="child"))), there, (422, INVALID), {})
+        made = dict(failed(5, "the API server rejected it: " + INVALID), uid="child")
+        change = dict(with_child("web", made), metadata={"uid": "owner", "resourceVersion": "7"})
+        self.assertEqual(("PATCH", CR, change, diagnose.MERGE), requests[2])
 
     def test_tries_again_if_the_custom_resource_changes_meanwhile(self):
         metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
-        server = Server({"metadata": metadata}, (422, INVALID), (409, "has been modified"))
+        there = {"metadata": metadata, "status": {"children": {"web": {"uid": "child", "generation": 0}}}}
+        server = Server(there, (422, INVALID), (409, "has been modified"))
         with self.assertRaises(api.Failed):
-            diagnose.diagnose(server, APPLY, patch(with_child("web", failed(5))))
+            diagnose.diagnose(server, APPLY, patch(with_child("web", dict(failed(5), uid="child"))))
 
     def test_adds_an_annotation(self):
-        key = "shops.argoperator.dev/failed-web"
-        metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7"}
-        record = patch({"metadata": {"annotations": {key: json.dumps(failed(5))}}})
+        key, seen = "shops.argoperator.dev/failed-web", {"shops.argoperator.dev/child-web": '{"uid": "child", "generation": 0}'}
+        metadata = {"uid": "owner", "generation": 1, "resourceVersion": "7", "annotations": seen}
+        value = dict(failed(5), uid="child")
+        record = patch({"metadata": {"annotations": {key: json.dumps(value)}}})
         requests = self.play(APPLY, record, {"metadata": metadata}, (422, INVALID), {})
         made = requests[2][2]["metadata"]
         self.assertEqual({"uid": "owner", "resourceVersion": "7"}, {name: made[name] for name in ("uid", "resourceVersion")})
-        self.assertEqual(failed(5, "the API server rejected it: " + INVALID), json.loads(made["annotations"][key]))
+        self.assertEqual(dict(value, message="the API server rejected it: " + INVALID), json.loads(made["annotations"][key]))
 
     def test_writes_an_annotation_as_text(self):
         key, old = "shops.argoperator.dev/failed-web", json.dumps(failed(4))
