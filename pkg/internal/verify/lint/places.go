@@ -267,6 +267,7 @@ func (i *inspection) calledOnly(r *problem.Report) {
 		return
 	}
 	f := i.set.flows[i.Object][0]
+	f.spec = *spec // a copy: legalWorkflow replaces templates, and other rules read them
 	f.spec.Entrypoint, f.spec.OnExit, f.spec.Hooks = "", "", nil
 	if called := i.set.called[i.Object]; len(called) > 0 {
 		used := f.reachable(called...)
