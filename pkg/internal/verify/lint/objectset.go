@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
 	wfv1 "github.com/argoproj/argo-workflows/v3/pkg/apis/workflow/v1alpha1"
@@ -29,6 +30,9 @@ type objectSet struct {
 	patched  patched
 	called   map[manifest.Object][]string // names of the templates of an object that other objects call
 	launches map[manifest.Object]bool     // another object runs it as a Workflow
+	// repositories are the keys of ConfigMaps that Workflows name as an artifact repository, as NAME/KEY.
+	repositories map[string]bool
+	standIns     func() *standIns
 }
 
 // reach describes how events reach a template.
@@ -59,6 +63,8 @@ func newObjectSet(of argo.Objects) *objectSet {
 	s := &objectSet{
 		all: of, grants: argo.GrantsOf(of), reach: map[manifest.Object]*reach{}, flows: map[manifest.Object][]flow{},
 		accounts: map[string][]accountUse{}, fed: map[*corev1.ConfigMap]map[string]bool{}, defaults: workflowDefaults(of),
+		repositories: map[string]bool{},
+		standIns:     sync.OnceValue(func() *standIns { return newStandIns(of.List) }),
 	}
 	for _, sensor := range argo.All[*eventsv1.Sensor](of) {
 		s.flows[sensor] = s.sensorFlows(sensor)
@@ -135,7 +141,7 @@ func workflowDefaults(o argo.Objects) wfv1.WorkflowSpec {
 	return defaults.Spec
 }
 
-// record records the service account of an object and the ConfigMaps that it reads.
+// record records the service account of an object, its artifact repository, and the ConfigMaps that it reads.
 func (s *objectSet) record(object manifest.Object) {
 	use := func(name, namespace string, role argo.Role) {
 		s.accounts[name] = append(s.accounts[name], accountUse{namespace, role})
@@ -148,6 +154,9 @@ func (s *objectSet) record(object manifest.Object) {
 	}
 	for _, f := range s.flows[object] {
 		use(f.spec.ServiceAccountName, f.namespace, argo.RoleIn(f.spec))
+		if ref := f.spec.ArtifactRepositoryRef; ref != nil {
+			s.repositories[cmp.Or(ref.ConfigMap, artifactRepositories)+"/"+ref.Key] = true
+		}
 		if !f.fed || !f.changes {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	eventsv1 "github.com/argoproj/argo-events/pkg/apis/events/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
@@ -156,7 +157,7 @@ func on[T manifest.Object](check func(*inspection, T)) func(*inspection) {
 // a kind that no rule checks. newer tells that the object has fields of a newer version of Argo Workflows
 // than this program knows.
 func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object manifest.Object, problems []problem.Problem, newer bool) {
-	if object = argo.NewObject(kind); object == nil {
+	if object = newObject(kind); object == nil {
 		return nil, nil, false
 	}
 	r := problem.About(object)
@@ -178,11 +179,19 @@ func Decode(kind schema.GroupVersionKind, data []byte, targets Targets) (object 
 	return object, problems, newer
 }
 
+// newObject returns an empty object of a kind that a rule checks; nil for another kind.
+func newObject(kind schema.GroupVersionKind) manifest.Object {
+	if kind == corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim") {
+		return &corev1.PersistentVolumeClaim{}
+	}
+	return argo.NewObject(kind)
+}
+
 // checkTriggerObject decodes the object in a trigger if its kind is known.
 func checkTriggerObject(r *problem.Report, t argo.Trigger) {
 	data, path := t.ObjectBytes()
 	kind := kindOf(data)
-	if object := argo.NewObject(kind); object != nil {
+	if object := newObject(kind); object != nil {
 		argo.DecodeStrict(data, object, r, path)
 	}
 }
